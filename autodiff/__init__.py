@@ -1,0 +1,5 @@
+"""Derivatives of core programs: forward and reverse mode."""
+from . import rules
+from .forward import forward
+from .reverse import reverse
+from .split import split

@@ -1,0 +1,61 @@
+"""Branches, backwards: the side that was taken, transposed.
+
+    if test:                         if test:
+        y = multiply(x, x)     ->        x_bar = ...
+    else:                            else:
+        y = x                            x_bar = ...
+"""
+from __future__ import annotations
+
+from ..codegen.core import ArrayType, Block, If, Operand, Variable, type_of
+from .adjoints import Adjoints
+from .adopt import adopt_block
+from .calls import conform, zeros
+from .levels import Level
+from .residuals import Restorer
+
+
+def transpose_branch(sweep, statement: If, adjoints: Adjoints, level: Level) -> None:
+    activity, builder = sweep.activity, sweep.builder
+    given = {k: adjoints.take(t) for k, t in enumerate(statement.targets) if adjoints.get(t) is not None}
+    if not given:
+        return
+    sides = [(b, Level(level, statement, b)) for b in (statement.body, statement.orelse)]
+    free = sweep.read_actives((statement.body, statement.orelse), ())
+    ends: list[dict[Variable, Operand | None]] = []
+    drafts = []
+    for block, side in sides:
+        with builder.inside(Block()):
+            adopt_block(builder, block)
+            with builder.inside(Block()) as draft:
+                inner = Adjoints(builder, activity)
+                inner.values.update((v, adjoints.values[v]) for v in free if v in adjoints.values)
+                for k, bar in given.items():
+                    inner.add(block.results[k], bar)
+                sweep.transpose(block.statements, inner, side)
+                ends.append({v: inner.get(v) for v in free})
+        drafts.append(draft)
+    touched = [v for v in free if any(end[v] is not adjoints.get(v) for end in ends)]
+    if not touched:
+        return
+    builder.location = statement.location
+    bodies = []
+    for (_, side), draft, end in zip(sides, drafts, ends):
+        with builder.inside(draft):
+            draft.results = tuple(zeros(builder, v.type) if end[v] is None else conform(builder, end[v], v.type)
+                                  for v in touched)
+        bodies.append(Restorer(sweep, side, draft, {}).block())
+    targets = tuple(Variable(f"{v.name}_bar" if v.name else None, joined_type(v, bodies, k))
+                    for k, v in enumerate(touched))
+    builder.location = statement.location
+    builder.append(If(targets, statement.test, *bodies, statement.location))
+    for variable, target in zip(touched, targets):
+        adjoints.set(variable, target)
+
+
+def joined_type(variable: Variable, bodies: list[Block], k: int):
+    """The type of a cotangent that either side gives: a Python scalar only if both are."""
+    if not isinstance(variable.type, ArrayType):
+        return type_of(bodies[0].results[k])
+    weak = all(type_of(b.results[k]).weak for b in bodies)
+    return ArrayType(variable.type.dtype, variable.type.shape, weak)

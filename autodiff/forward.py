@@ -1,0 +1,168 @@
+"""Forward mode: a program that computes, beside each value, its tangent.
+
+    def f(x, n):                 def f(x, n, x_dot):
+        y = sin(x)                   y = sin(x)
+        z = multiply(y, n)   ->      y_dot = multiply(x_dot, cos(x))
+        return z                     z = multiply(y, n)
+                                     z_dot = multiply(y_dot, n)
+                                     return z, z_dot
+"""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+
+from ..codegen.build import Builder
+from ..codegen.core import (
+    Assign,
+    Block,
+    For,
+    If,
+    Operand,
+    Program,
+    Statement,
+    Variable,
+    While,
+    map_variables,
+    type_of,
+    variables_in,
+)
+from .activity import Activity
+from .adopt import adopt, open_program
+from .calls import call_rule, conform, emit, find_rule, name_after, pop, tangent_type, zeros
+from .clone import fresh_copy
+
+
+def forward(program: Program, active: tuple[bool, ...]) -> Program:
+    """From the primal parameters and the active ones' tangents to the results and the inexact ones' tangents."""
+    program = fresh_copy(program)
+    sweep = Forward(program, active)
+    builder = sweep.builder
+    given = []
+    for parameter, chosen in zip(program.parameters, active, strict=True):
+        if chosen:
+            given.append(Variable(f"{parameter.name}_dot", parameter.type))
+            sweep.tangents[parameter] = given[-1]
+    for statement in program.body.statements:
+        sweep.statement(statement)
+    builder.location = None
+    tangents = [sweep.instantiated(r) for r in program.results if type_of(r).inexact]
+    builder.block.results = (*program.results, *tangents)
+    return Program(program.name, (*program.parameters, *given), builder.block)
+
+
+class Forward:
+    """The tangents of the variables met so far."""
+
+    def __init__(self, program: Program, active: tuple[bool, ...]):
+        self.activity = Activity(program, active)
+        self.builder = Builder()
+        open_program(self.builder, program)
+        self.tangents: dict[Variable, Operand] = {}
+
+    def tangent(self, operand: Operand) -> Operand | None:
+        return self.tangents.get(operand) if isinstance(operand, Variable) else None
+
+    def instantiated(self, operand: Operand) -> Operand:
+        tangent = self.tangent(operand)
+        return zeros(self.builder, type_of(operand)) if tangent is None else tangent
+
+    def statement(self, statement: Statement) -> None:
+        self.builder.location = statement.location
+        match statement:
+            case Assign():
+                adopt(self.builder, statement)
+                self.operation(statement)
+            case If():
+                self.branch(statement)
+            case For() | While():
+                self.loop(statement)
+
+    def block(self, block: Block, targets: list[tuple[int, Variable]]) -> Block:
+        """A block that also gives the tangents of the chosen results."""
+        with self.builder.inside(Block()) as made:
+            for statement in block.statements:
+                self.statement(statement)
+            tangents = [conform(self.builder, self.instantiated(block.results[k]), type_of(block.results[k]))
+                        for k, _ in targets]
+            made.results = (*block.results, *tangents)
+        return made
+
+    def operation(self, statement: Assign) -> None:
+        if not self.activity.part(statement):
+            return
+        special = getattr(self, statement.primitive.name, None) if statement.primitive.name in SPECIAL else None
+        if special is not None:
+            special(statement)
+            return
+        totals: list[Operand | None] = [None] * len(statement.targets)
+        for rule, given in self.rules(statement):
+            parts = call_rule(self.builder, rule, statement, given)
+            for j, part in enumerate(parts if len(totals) > 1 else (parts,)):
+                target = statement.targets[j]
+                if part is None or not target.type.inexact:
+                    continue
+                part = conform(self.builder, part, target.type)
+                totals[j] = part if totals[j] is None else emit(self.builder, "add", totals[j], part)
+        for target, total in zip(statement.targets, totals):
+            self.set(target, total)
+
+    def rules(self, statement: Assign) -> Iterator[tuple[Callable, Operand]]:
+        """The rules to add up, each with the tangent (or tuple of tangents) that it takes."""
+        operands, rules = statement.operands, statement.primitive.jvp
+        varying = tuple(k for k, o in enumerate(operands) if any(v in self.tangents for v in variables_in(o)))
+        if varying in rules:
+            yield rules[varying], tuple(self.tangents[operands[k]] for k in varying)
+            return
+        for k in varying:
+            tangent = map_variables(self.instantiated, operands[k])
+            yield find_rule(rules, statement, k), tangent
+
+    def set(self, target: Variable, tangent: Operand | None) -> None:
+        if tangent is not None and target in self.activity:
+            self.tangents[target] = name_after(tangent, target, "_dot")
+
+    def push(self, statement: Assign) -> None:
+        stack, value = statement.operands
+        pushed = emit(self.builder, "push", self.instantiated(stack), self.instantiated(value))
+        self.set(statement.targets[0], pushed)
+
+    def pop(self, statement: Assign) -> None:
+        left, value = pop(self.builder, self.instantiated(statement.operands[0]), statement.targets[1])
+        self.tangents[statement.targets[0]] = left
+        self.set(statement.targets[1], value)
+
+    def branch(self, statement: If) -> None:
+        chosen = [(k, t) for k, t in enumerate(statement.targets) if t in self.activity]
+        body, orelse = (self.block(b, chosen) for b in (statement.body, statement.orelse))
+        made = [Variable(dotted(t), tangent_type(t.type)) for _, t in chosen]
+        targets = (*statement.targets, *made)
+        self.builder.append(If(targets, statement.test, body, orelse, statement.location))
+        self.tangents.update((t, m) for (_, t), m in zip(chosen, made))
+
+    def loop(self, loop: For | While) -> None:
+        chosen = [(k, c) for k, c in enumerate(loop.carried) if c in self.activity or loop.targets[k] in self.activity]
+        initial = [conform(self.builder, self.instantiated(loop.initial[k]), type_of(loop.initial[k]))
+                   for k, _ in chosen]
+        carried = [Variable(dotted(c), tangent_type(c.type)) for _, c in chosen]
+        self.tangents.update((c, m) for (_, c), m in zip(chosen, carried))
+        parts = {"initial": (*loop.initial, *initial), "carried": (*loop.carried, *carried)}
+        if isinstance(loop, While):
+            with self.builder.inside(Block()) as test:
+                for statement in loop.test.statements:
+                    self.statement(statement)
+                test.results = loop.test.results
+                parts |= {"test": test, "body": self.block(loop.body, chosen)}
+        else:
+            parts["body"] = self.block(loop.body, chosen)
+        made = [Variable(dotted(loop.targets[k]), tangent_type(loop.targets[k].type)) for k, _ in chosen]
+        parts["targets"] = (*loop.targets, *made)
+        self.builder.append(dataclasses.replace(loop, **parts))
+        self.tangents.update((loop.targets[k], m) for (k, _), m in zip(chosen, made))
+
+
+SPECIAL = ("push", "pop")
+
+
+def dotted(variable: Variable) -> str | None:
+    return f"{variable.name}_dot" if variable.name else None

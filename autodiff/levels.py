@@ -1,0 +1,49 @@
+"""Where a block stands in the forward sweep: the loops and branches around it, and what is bound in it."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..codegen.core import Assign, Block, For, If, Statement, Variable, While, bound_in
+
+
+class Level:
+    """A block of the forward sweep: the body of a program or a loop, or a branch."""
+
+    def __init__(self, parent: Level | None, statement: Statement | None, block: Block,
+                 parameters: tuple[Variable, ...] = ()):
+        self.parent = parent
+        self.statement = statement
+        self.block = block
+        self.bound: set[Variable] = set(parameters)
+        self.definitions: dict[Variable, Assign] = dict(parent.definitions) if parent else {}
+        if statement is not None and not isinstance(statement, If):
+            self.bound.update(bound_in(statement))
+        for inner in self.own_statements():
+            self.bound.update(inner.targets)
+            if isinstance(inner, Assign):
+                self.definitions.update((t, inner) for t in inner.targets)
+
+    def own_statements(self) -> list[Statement]:
+        """The block's statements, after those of a while loop's test."""
+        before = self.statement.test.statements if isinstance(self.statement, While) else []
+        return before + self.block.statements
+
+    def around(self) -> Iterator[Level]:
+        """This level and those around it, innermost first."""
+        level = self
+        while level is not None:
+            yield level
+            level = level.parent
+
+    @property
+    def loops(self) -> list[For | While]:
+        """The loops around the block, outermost first."""
+        return [level.statement for level in self.around() if isinstance(level.statement, (For, While))][::-1]
+
+    @property
+    def top(self) -> Level:
+        return list(self.around())[-1]
+
+    def is_outside(self, variable: Variable) -> bool:
+        """Whether a variable is bound before all loops and branches around this block."""
+        return not any(variable in level.bound for level in self.around() if level.parent is not None)

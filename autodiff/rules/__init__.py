@@ -1,0 +1,16 @@
+"""Derivative rules, forward and reverse side by side."""
+from . import (
+    convolution,
+    einsum,
+    elementwise,
+    factorisations,
+    fft,
+    indexing,
+    linalg,
+    reductions,
+    scans,
+    sorting,
+    special,
+    stacks,
+    structural,
+)

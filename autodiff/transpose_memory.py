@@ -1,0 +1,109 @@
+"""Reading and writing, backwards: getitem, setitem, index_add, and the stacks' push and pop.
+
+A read adds to the part that was read, in place: `x_bar = index_add(x_bar, i, y_bar)`, whatever the size of x.
+"""
+from __future__ import annotations
+
+from ..codegen.core import Assign, Operand, Variable, type_of
+from ..codegen.primitives.indexing import is_array, is_basic
+from .adjoints import Adjoints
+from .calls import conform, emit, pop, unbroadcast, zeros
+
+
+def transpose_getitem(adjoints: Adjoints, statement: Assign) -> None:
+    array, index = statement.operands
+    cotangent = adjoints.take(statement.targets[0])
+    have, builder = adjoints.get(array), adjoints.builder
+    if have is None:
+        name = "setitem" if is_basic(index) else "index_add"
+        adjoints.set(array, emit(builder, name, zeros(builder, array.type), index, cotangent, **unique(builder, index)))
+    else:
+        adjoints.set(array, emit(builder, "index_add", have, index, cotangent, **unique(builder, index)))
+
+
+def transpose_setitem(adjoints: Adjoints, statement: Assign) -> None:
+    array, index, value = statement.operands
+    cotangent = adjoints.take(statement.targets[0])
+    builder = adjoints.builder
+    if value in adjoints.activity:
+        part = emit(builder, "getitem", cotangent, index)
+        if not (is_basic(index) or is_unique(builder, index) or statement.static.get("unique")):
+            part = last_written(adjoints, statement, part)
+        add_part(adjoints, value, part)
+    if array in adjoints.activity:
+        zero = array.type.dtype.type(0).item()
+        adjoints.add(array, emit(builder, "setitem", cotangent, index, zero))
+
+
+def add_part(adjoints: Adjoints, value: Variable, part: Operand) -> None:
+    """Give a written value the cotangent of the part it was written to."""
+    shape = value.type.shape
+    extra = len(shape) - len(type_of(part).shape)
+    if extra > 0:  # a value of shape (1, 1, n) fits where (n,) does
+        part = unbroadcast(adjoints.builder, part, shape[extra:])
+        part = emit(adjoints.builder, "reshape", part, shape)
+    adjoints.add(value, unbroadcast(adjoints.builder, part, shape))
+
+
+def last_written(adjoints: Adjoints, statement: Assign, part: Operand) -> Operand:
+    """The cotangent of a value written to positions some of which coincide: the last one written is the one left.
+
+    Each element writes its own number in the same places; those that can be read back were the last.
+    """
+    builder = adjoints.builder
+    array, index, _ = statement.operands
+    shape = type_of(part).shape
+    count = builder.product(shape)
+    numbers = emit(builder, "reshape", emit(builder, "arange", 0, count, 1, dtype="int64"), shape)
+    written = emit(builder, "setitem", emit(builder, "empty", array.type.shape, dtype="int64"), index, numbers)
+    left = emit(builder, "equal", emit(builder, "getitem", written, index), numbers)
+    return emit(builder, "where", left, part, array.type.dtype.type(0).item())
+
+
+def transpose_index_add(adjoints: Adjoints, statement: Assign) -> None:
+    array, index, value = statement.operands
+    cotangent = adjoints.take(statement.targets[0])
+    if value in adjoints.activity:
+        add_part(adjoints, value, emit(adjoints.builder, "getitem", cotangent, index))
+    adjoints.add(array, cotangent)
+
+
+def transpose_push(adjoints: Adjoints, statement: Assign) -> None:
+    stack, value = statement.operands
+    left, top = pop(adjoints.builder, adjoints.take(statement.targets[0]), value)
+    adjoints.add(value, top)
+    adjoints.set(stack, left)
+
+
+def transpose_pop(adjoints: Adjoints, statement: Assign) -> None:
+    left, value = statement.targets
+    builder = adjoints.builder
+    bar = adjoints.take(value)
+    below = adjoints.take(left)
+    below = zeros(builder, left.type) if below is None else below
+    bar = zeros(builder, value.type) if bar is None else conform(builder, bar, value.type)
+    adjoints.set(statement.operands[0], emit(builder, "push", below, bar))
+
+
+def is_unique(builder, index: tuple) -> bool:
+    """Whether an index of arrays is known to hold no position twice: it comes from nonzero, whole."""
+    arrays = [item for item in index if is_array(item)]
+    if not all(isinstance(item, Variable) for item in arrays):
+        return False
+    made = [builder.definitions.get(item) for item in arrays]
+    first = made[0] if made else None
+    return bool(first and first.primitive.name == "nonzero" and all(m is first for m in made)
+                and len(set(arrays)) == len(first.targets))
+
+
+def unique(builder, index: tuple) -> dict[str, bool]:
+    return {"unique": True} if not is_basic(index) and is_unique(builder, index) else {}
+
+
+MEMORY = {
+    "getitem": transpose_getitem,
+    "setitem": transpose_setitem,
+    "index_add": transpose_index_add,
+    "push": transpose_push,
+    "pop": transpose_pop,
+}

@@ -1,0 +1,1 @@
+"""A core program to something that runs."""

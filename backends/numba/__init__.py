@@ -1,0 +1,1 @@
+"""Numba: one compiled function."""

@@ -1,0 +1,166 @@
+"""Scalar arithmetic with NumPy's promotion and Python's errors, for Numba, whose promotion is another.
+
+Numba takes a literal 0.5 for a double and adds bytes as 64-bit integers. Here every operand is put into the
+dtype that NumPy computes in, and every result that Numba widens is narrowed again.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...codegen.core import ArrayType, Assign, Operand, Variable, type_of
+from ...codegen.expand import Expander
+from ...codegen.primitives.promotion import COMPARISONS, promoted_as
+from ...codegen.registry import PRIMITIVES
+from . import forms, support
+
+# NumPy computes these on truth values by logic.
+LOGIC = {"add": "logical_or", "multiply": "logical_and", "maximum": "logical_or", "minimum": "logical_and",
+         "fmax": "logical_or", "fmin": "logical_and", "bitwise_or": "logical_or", "bitwise_and": "logical_and",
+         "bitwise_xor": "not_equal", "logical_xor": "not_equal", "invert": "logical_not", "absolute": "positive",
+         "square": "positive", "power": "greater_equal", "less": "less"}
+DIVISIONS = ("divide", "floor_divide", "remainder")
+TRUTH = ("logical_and", "logical_or", "logical_not", "logical_xor")
+# Exponents that are written out as products.
+SMALL = 8
+
+
+def cast(to: Expander, operand: Operand, dtype: Any) -> Operand:
+    """A scalar operand in a dtype; constants at once."""
+    dtype, of = np.dtype(dtype), type_of(operand)
+    if not isinstance(operand, Variable):
+        if of.dtype == dtype:
+            return operand
+        value = dtype.type(operand)
+        plain = dtype in (np.dtype(bool), np.dtype(np.int64), np.dtype(float), np.dtype(complex))
+        return value.item() if plain else value
+    if of.dtype == dtype:
+        return operand
+    return to.assign(forms.cast, ArrayType(dtype, (), of.weak), operand, dtype=dtype, source=of.dtype)
+
+
+def loop_dtypes(ufunc: np.ufunc, types: list[ArrayType]) -> tuple[np.dtype, ...]:
+    """The dtypes that NumPy computes in: of the operands, then of the results."""
+    return ufunc.resolve_dtypes((*map(promoted_as, types), *(None,) * ufunc.nout))
+
+
+def lower(to: Expander, statement: Assign) -> Operand | None:
+    """A scalar operation in Numba's terms."""
+    name, target = statement.primitive.name, statement.targets[0]
+    operands, types = statement.operands, [type_of(o) for o in statement.operands]
+    if name == "astype":
+        return converted(to, operands[0], target.type)
+    if name == "where":
+        test, *sides = operands
+        sides = [cast(to, side, target.type.dtype) for side in sides]
+        return to.assign(forms.choose, target.type, cast(to, test, bool), *sides)
+    if name in ("real", "imag", "conjugate") and types[0].dtype.kind != "c":
+        value = 0 if name == "imag" else operands[0]
+        return to.assign(forms.cast, target.type, cast(to, value, target.type.dtype), dtype=target.type.dtype,
+                         source=target.type.dtype)
+    if hasattr(support, name):
+        return from_support(to, statement)
+    ufunc = getattr(np, name, None)
+    if not isinstance(ufunc, np.ufunc):
+        return None
+    python = all(of.weak for of in types) and not statement.static.get("weak")
+    if python:
+        return python_operation(to, statement, types)
+    dtypes = loop_dtypes(ufunc, types)
+    if name in TRUTH:
+        dtypes = (np.dtype(bool),) * len(dtypes)
+    if name == "power":
+        return power(to, statement, dtypes)
+    operands = tuple(cast(to, operand, dtype) for operand, dtype in zip(operands, dtypes))
+    if dtypes[0].kind == "b" and name in LOGIC:
+        name = LOGIC[name]
+    if name == "positive":
+        return to.assign(forms.cast, target.type, operands[0], dtype=dtypes[-1], source=dtypes[-1])
+    return narrowed(to, name, target.type, operands, dtypes[-1])
+
+
+def narrowed(to: Expander, name: str, of: ArrayType, operands: tuple, dtype: np.dtype) -> Operand:
+    """The operation, its result in the dtype it has in NumPy."""
+    narrow = dtype.kind in "iu" and dtype.itemsize < 8 or dtype == np.uint64 or dtype.char in "ef"
+    if not narrow:
+        return to.assign(name, of, *operands)
+    wide = to.assign(name, ArrayType(np.dtype(np.int64 if dtype.kind in "iu" else np.float64)), *operands)
+    return to.assign(forms.cast, of, wide, dtype=dtype, source=wide.type.dtype)
+
+
+def converted(to: Expander, operand: Operand, of: ArrayType) -> Operand:
+    source = type_of(operand).dtype
+    if not isinstance(operand, Variable):
+        operand, source = cast(to, operand, of.dtype), of.dtype
+    return to.assign(forms.cast, of, operand, dtype=of.dtype, source=source)
+
+
+def from_support(to: Expander, statement: Assign) -> Operand | None:
+    """A call of a function of support.py, which computes in double precision."""
+    name, target = statement.primitive.name, statement.targets[0]
+    if any(type_of(o).dtype.kind == "c" for o in statement.operands):
+        return None
+    integers = target.type.dtype.kind in "iu"
+    operands = [o if integers else cast(to, o, float) for o in statement.operands]
+    wide = np.dtype(np.int64 if integers else float)
+    value = to.assign(forms.helper(name), ArrayType(wide), *operands)
+    return to.assign(forms.cast, target.type, value, dtype=target.type.dtype, source=wide)
+
+
+def python_operation(to: Expander, statement: Assign, types: list[ArrayType]) -> Operand | None:
+    """An operation on Python scalars, with Python's errors."""
+    name, target, operands = statement.primitive.name, statement.targets[0], statement.operands
+    if name in DIVISIONS and not (isinstance(operands[1], (int, float, complex)) and operands[1] != 0):
+        message = {"c": "complex division by zero"}.get(target.type.dtype.kind, "division by zero")
+        defined = to.assign("not_equal", ArrayType(np.dtype(bool), (), True), operands[1], 0)
+        check(to, defined, "ZeroDivisionError", message)
+    truth = all(of.dtype.kind == "b" for of in types)
+    if name in TRUTH:
+        operands = tuple(cast(to, operand, bool) for operand in operands)
+        return to.assign("not_equal" if name == "logical_xor" else name, target.type, *operands)
+    if truth and target.type.dtype.kind == "b" and name in LOGIC:
+        return to.assign(LOGIC[name] if name != "bitwise_xor" else "not_equal", target.type, *operands)
+    if name not in COMPARISONS:
+        operands = tuple(cast(to, o, int) if type_of(o).dtype.kind == "b" else o for o in operands)
+    if name == "positive":
+        dtype = target.type.dtype
+        return to.assign(forms.cast, target.type, cast(to, operands[0], dtype), dtype=dtype, source=dtype)
+    if name == "power":
+        dtype = target.type.dtype
+        return power(to, statement, (dtype, dtype, dtype))
+    return to.assign(name, target.type, *operands)
+
+
+def power(to: Expander, statement: Assign, dtypes: tuple[np.dtype, ...]) -> Operand:
+    """A power: a small integer exponent that is known stays one, so that products are multiplied out."""
+    (base, exponent), of = statement.operands, statement.targets[0].type
+    dtype = dtypes[-1]
+    base = cast(to, base, dtypes[0])
+    known = not isinstance(exponent, Variable) and complex(exponent).imag == 0
+    if known and float(complex(exponent).real).is_integer() and abs(exponent) <= SMALL:
+        if dtype.kind in "fc":
+            return narrowed(to, "power", of, (base, int(complex(exponent).real)), dtype)
+        if exponent >= 0:
+            return narrowed(to, "power", of, (base, int(exponent)), dtype)
+    if dtype.kind in "iu":
+        exponent = cast(to, exponent, np.int64)
+        value = to.assign(forms.helper("integer_power"), ArrayType(np.dtype(np.int64)), cast(to, base, np.int64),
+                          exponent)
+        return to.assign(forms.cast, of, value, dtype=dtype, source=np.dtype(np.int64))
+    if dtype.kind == "b":
+        return to.assign("greater_equal", of, base, cast(to, exponent, bool))
+    return narrowed(to, "power", of, (base, cast(to, exponent, dtypes[1])), dtype)
+
+
+def check(to: Expander, test: Variable, exception: str, message: str) -> None:
+    """A check at run time that names the user's line."""
+    to.builder.append(Assign((), PRIMITIVES["check"], (test,), {"exception": exception,
+                                                               "message": located(to, message)}, to.builder.location))
+
+
+def located(to: Expander, message: str) -> str:
+    where = to.builder.location
+    if where is None or where.file.startswith("<"):
+        return message
+    return f"{message} ({where.file.rsplit('/', 1)[-1]}, line {where.line})"

@@ -1,0 +1,198 @@
+"""Functions that generated Numba code calls, in NumPy, math and Numba only: this file can stand beside it."""
+import math
+
+import numba
+import numpy as np
+
+njit = numba.njit(error_model="numpy", cache=True)
+
+
+@njit
+def slice_start(size, start, stop, step):
+    """Where a slice of an axis begins, if it holds anything; a missing start is given as the end it means."""
+    if start < 0:
+        start += size
+    if step > 0:
+        return min(max(start, 0), size)
+    return min(max(start, -1), size - 1)
+
+
+@njit
+def slice_size(size, start, stop, step):
+    """The number of elements in a slice of an axis."""
+    low, high = (0, size) if step > 0 else (-1, size - 1)
+    start = min(max(start + size if start < 0 else start, low), high)
+    stop = min(max(stop + size if stop < 0 else stop, low), high)
+    if step > 0:
+        return max((stop - start + step - 1) // step, 0)
+    return max((start - stop - step - 1) // -step, 0)
+
+
+@njit
+def integer_power(base, exponent):
+    """A power of integers, by squaring."""
+    if exponent < 0:
+        raise ValueError("Integers to negative integer powers are not allowed.")
+    result = 1
+    while exponent > 0:
+        if exponent & 1:
+            result *= base
+        base *= base
+        exponent >>= 1
+    return result
+
+
+@njit
+def heaviside(x, at_zero):
+    if x != x:
+        return x
+    return 0.0 if x < 0 else (1.0 if x > 0 else at_zero)
+
+
+@njit
+def erf(x):
+    return math.erf(x)
+
+
+@njit
+def erfc(x):
+    return math.erfc(x)
+
+
+@njit
+def gammaln(x):
+    if x == -math.inf or (x <= 0 and x == math.floor(x)):
+        return math.inf
+    return math.lgamma(x)
+
+
+@njit
+def expit(x):
+    if x >= 0:
+        return 1 / (1 + math.exp(-x))
+    e = math.exp(x)
+    return e / (1 + e)
+
+
+@njit
+def logit(x):
+    if 0.3 <= x <= 0.65:
+        s = 2 * (x - 0.5)
+        return math.log1p(s) - math.log1p(-s)
+    return np.log(x) - np.log1p(-x)
+
+
+@njit
+def log_expit(x):
+    if x < 0:
+        return x - math.log1p(math.exp(x))
+    return -math.log1p(math.exp(-x))
+
+
+@njit
+def xlogy(x, y):
+    return 0.0 if x == 0 and y == y else x * np.log(y)
+
+
+@njit
+def xlog1py(x, y):
+    return 0.0 if x == 0 and y == y else x * np.log1p(y)
+
+
+@njit
+def entr(x):
+    if x != x:
+        return x
+    return -x * math.log(x) if x > 0 else (0.0 if x == 0 else -math.inf)
+
+
+@njit
+def rel_entr(x, y):
+    if x != x or y != y:
+        return math.nan
+    if x > 0 and y > 0:
+        ratio = x / y
+        if 0.5 < ratio < 2:
+            return x * math.log1p((x - y) / y)
+        if 2.2250738585072014e-308 < ratio < math.inf:
+            return x * math.log(ratio)
+        return x * (math.log(x) - math.log(y))
+    return 0.0 if x == 0 and y >= 0 else math.inf
+
+
+@njit
+def kl_div(x, y):
+    if x != x or y != y:
+        return math.nan
+    if x > 0 and y > 0:
+        return x * math.log(x / y) - x + y
+    return y if x == 0 and y >= 0 else math.inf
+
+
+@njit
+def ndtr(x):
+    z = x * 0.7071067811865476
+    if abs(z) < 1:
+        return 0.5 + 0.5 * math.erf(z)
+    tail = 0.5 * math.erfc(abs(z))
+    return 1 - tail if z > 0 else tail
+
+
+@njit
+def digamma(x):
+    """The logarithmic derivative of gamma: recurrence up to 10, then its asymptotic series."""
+    if x == 0:
+        return math.copysign(math.inf, -x)
+    if x == -math.inf or (x < 0 and x == math.floor(x)):
+        return math.nan
+    result = 0.0
+    if x < 0:
+        fraction = x - math.floor(x)
+        if fraction != 0.5:
+            result = -math.pi / math.tan(math.pi * fraction)
+        x = 1 - x
+    if abs(x - 1.4616321449683622) < 0.25:
+        return result + digamma_at_root(x)
+    while x < 10:
+        result -= 1 / x
+        x += 1
+    square = 1 / (x * x)
+    series = 1 / 12 - square * 7.57575757575757576e-3 * square * 0
+    series = (((((8.33333333333333333e-2 * square - 2.10927960927960928e-2) * square + 7.57575757575757576e-3)
+                * square - 4.16666666666666667e-3) * square + 3.96825396825396825e-3) * square
+              - 8.33333333333333333e-3) * square + 8.33333333333333333e-2
+    return result + math.log(x) - 0.5 / x - square * series
+
+
+@njit
+def digamma_at_root(x):
+    """Near its root digamma is the sum of (x - root) / ((root + k) (x + k)): nothing cancels."""
+    root, rest = 1.4616321449683622, 9.549995429965697e-17
+    difference = (x - root) - rest
+    total, terms = 0.0, 20
+    for k in range(terms):
+        total += 1 / ((root + k) * (x + k))
+    a, b = root + terms, x + terms
+    # The rest of the sum, by the asymptotic series of digamma at both ends.
+    ratio = math.log1p(difference / a) / difference if difference != 0 else 1 / a
+    tail = ratio + 0.5 / (a * b) + (a + b) / (12 * a * a * b * b)
+    tail -= (a + b) * (a * a + b * b) / (120 * a**4 * b**4)
+    tail += (a + b) * (a**4 + a * a * b * b + b**4) / (252 * a**6 * b**6)
+    return difference * (total + tail)
+
+
+@njit
+def searchsorted(a, v, right):
+    """The place of one value in a sorted array; nan is after all numbers."""
+    low, high = 0, len(a)
+    while low < high:
+        middle = (low + high) // 2
+        x = a[middle]
+        before = (x < v or v != v) if not right else not (v < x or (x != x and v == v))
+        if not right and x != x:
+            before = False
+        if before:
+            low = middle + 1
+        else:
+            high = middle
+    return low

@@ -1,0 +1,1 @@
+"""Plain NumPy: eager, for debugging."""

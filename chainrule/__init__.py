@@ -1,0 +1,1 @@
+"""The public face: what a user imports."""

@@ -1,0 +1,361 @@
+"""Building core programs: emits typed statements, folds scalar constants, and never computes a thing twice.
+
+Every pass that makes statements makes them here, so that types, shape arithmetic and shared values are
+worked out in one place.
+
+>>> from .primitives import elementwise as e
+>>> from .core import INT, ArrayType
+>>> b = Builder()
+>>> n = Variable("n", INT)
+>>> b.dimension_add(b.dimension_add(n, 1), -1) is n
+True
+>>> b.emit(e.add, 2, 3)
+5
+>>> x = Variable("x", ArrayType(np.dtype("float32"), (n,)))
+>>> b.emit(e.multiply, x, 2.0).type
+float32[n]
+>>> b.emit(e.multiply, x, 2.0) is b.emit(e.multiply, x, 2.0)
+True
+"""
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from . import core
+from .core import Assign, Block, Dimension, Operand, Variable, map_variables, type_of
+from .errors import Location, ShapeMismatchError
+from .linear import at_most, difference
+from .registry import PRIMITIVES, Primitive, array_scalar
+
+
+class Scope:
+    """A block under construction, the values known in it, and the sizes known to be equal in it."""
+
+    def __init__(self, block: Block):
+        self.block = block
+        self.known: dict[Any, Any] = {}
+        self.equal: dict[Variable, Dimension] = {}
+
+
+class Builder:
+    """Emits statements into the innermost open block."""
+
+    def __init__(self, block: Block | None = None):
+        self.scopes = [Scope(block if block is not None else Block())]
+        self.location: Location | None = None
+        self.offsets: dict[Variable, tuple[Variable, int]] = {}
+        self.lower_bounds: dict[Variable, int] = {}
+        self.upper_bounds: dict[Variable, Dimension | None] = {}
+        self.definitions: dict[Variable, Assign] = {}
+
+    @property
+    def block(self) -> Block:
+        return self.scopes[-1].block
+
+    @contextlib.contextmanager
+    def inside(self, block: Block) -> Iterator[Block]:
+        """Emit into `block` for a while; what becomes known there is forgotten after."""
+        self.scopes.append(Scope(block))
+        try:
+            yield block
+        finally:
+            self.scopes.pop()
+
+    def append(self, statement: core.Statement) -> None:
+        """Add a finished statement as it is."""
+        self.block.statements.append(statement)
+
+    def emit(self, primitive: Primitive, *operands: Operand, name: str | None = None, **static: Any) -> Any:
+        """Emit one operation; its result is a variable, a folded constant, or a tuple of variables."""
+        if not primitive.effect and all(map(array_scalar, operands)) and operands:
+            folded = fold(primitive, operands, static)
+            if folded is not None:
+                return folded
+        shared = not (primitive.effect or primitive.destructive or primitive.allocates)
+        key = value_key(primitive, operands, static) if shared else None
+        if key is not None:
+            for scope in reversed(self.scopes):
+                if key in scope.known:
+                    return scope.known[key]
+        types = primitive.type_rule(self, *operands, **static)
+        several = isinstance(types, tuple)
+        unknown: list[tuple[Variable, int, Variable]] = []
+        targets = tuple(self.target(t, unknown) for t in (types if several else (types,)))
+        if name and not several:
+            targets[0].name = name
+        statement = Assign(targets, primitive, operands, static, self.location)
+        for target in targets:
+            self.definitions[target] = statement
+        self.append(statement)
+        for size, axis, array in unknown:
+            self.emit_size(size, array, axis)
+        result = targets if several else targets[0]
+        if key is not None:
+            self.scopes[-1].known[key] = result
+        return result
+
+    def target(self, of: core.Type, unknown: list[tuple[Variable, int, Variable]]) -> Variable:
+        """A variable for a result; sizes that its type rule left as None are read off it at run time."""
+        array = Variable(None, of)
+        if isinstance(of, core.ArrayType) and None in of.shape:
+            sizes = [Variable(None, core.INT) if size is None else size for size in of.shape]
+            for axis, size in enumerate(of.shape):
+                if size is None:
+                    unknown.append((sizes[axis], axis, array))
+                    self.lower_bounds[sizes[axis]] = 0
+            array.type = of.with_shape(tuple(sizes))
+        return array
+
+    def emit_size(self, size: Variable, array: Variable, axis: int) -> None:
+        """Define a size variable as what an array has at run time."""
+        self.append(Assign((size,), PRIMITIVES["size"], (array,), {"axis": axis}, self.location))
+
+    # sizes
+
+    def same(self, a: Dimension, b: Dimension) -> bool:
+        """Whether two sizes are known to be equal here."""
+        a, b = self.representative(a), self.representative(b)
+        return a is b or (isinstance(a, int) and isinstance(b, int) and a == b)
+
+    def representative(self, size: Dimension) -> Dimension:
+        for scope in reversed(self.scopes):
+            while isinstance(size, Variable) and size in scope.equal:
+                size = scope.equal[size]
+        return size
+
+    def require_same(self, a: Dimension, b: Dimension, message: str) -> None:
+        """Check, now or else at run time, that two sizes are equal; from here on they are known to be."""
+        if self.same(a, b):
+            return
+        a, b = self.representative(a), self.representative(b)
+        if isinstance(a, int) and isinstance(b, int):
+            raise ShapeMismatchError(message, location=self.location)
+        self.emit(PRIMITIVES["check_same"], a, b, message=message)
+        old, new = (a, b) if isinstance(a, Variable) else (b, a)
+        self.scopes[-1].equal[old] = new
+
+    def lower_bound(self, size: Dimension) -> int | None:
+        """A number that a size or index is known not to fall below, or None."""
+        size = self.representative(size)
+        if isinstance(size, int):
+            return int(size)
+        return self.lower_bounds.get(size)
+
+    def never_one(self, size: Dimension) -> bool:
+        """Whether a size is known not to be 1 (parameters' symbolic sizes are at least 2)."""
+        bound = self.lower_bound(size)
+        return size != 1 if isinstance(size, int) else bound is not None and bound >= 2
+
+    def dimension_add(self, a: Dimension, b: Dimension) -> Dimension:
+        return self.emit_int("add", a, b)
+
+    def dimension_subtract(self, a: Dimension, b: Dimension) -> Dimension:
+        terms, constant = difference(self, a, b)
+        if not terms:
+            return constant
+        if list(terms.values()) == [1]:
+            return self.dimension_add(*terms, constant)
+        return self.emit_int("add", a, -b) if isinstance(b, int) else self.emit_int("subtract", a, b)
+
+    def dimension_multiply(self, a: Dimension, b: Dimension) -> Dimension:
+        if isinstance(a, int) and a == 1:
+            return b
+        if isinstance(b, int) and b == 1:
+            return a
+        return self.emit_int("multiply", a, b)
+
+    def dimension_max(self, a: Dimension, b: Dimension) -> Dimension:
+        """The larger of two sizes, without asking where the answer is known."""
+        for one, other in ((a, b), (b, a)):
+            if at_most(self, other, one):
+                return one
+        return self.emit_int("maximum", a, b)
+
+    def product(self, sizes: Iterable[Dimension]) -> Dimension:
+        """The number of elements of an array of these sizes."""
+        total: Dimension = 1
+        for size in sizes:
+            total = self.dimension_multiply(total, size)
+        return total
+
+    def emit_int(self, name: str, a: Dimension, b: Dimension) -> Dimension:
+        """Integer arithmetic in a normal form: constants fold, and (n + 1) - 1 is n."""
+        if isinstance(a, int) and isinstance(b, int):
+            return {"add": a + b, "subtract": a - b, "multiply": a * b, "maximum": max(a, b)}[name]
+        if name == "add":
+            return self.add_offset(a, b)
+        weak = {"weak": True} if name == "maximum" else {}
+        total = self.emit(PRIMITIVES[name], a, b, **weak)
+        bounds = self.lower_bound(a), self.lower_bound(b)
+        if isinstance(total, Variable) and None not in bounds and name != "subtract" and min(bounds) >= 0:
+            self.lower_bounds[total] = bounds[0] * bounds[1] if name == "multiply" else max(bounds)
+        return total
+
+    def add_offset(self, a: Dimension, b: Dimension) -> Dimension:
+        if isinstance(a, int):
+            a, b = b, a
+        if not isinstance(b, int):
+            total = self.emit(PRIMITIVES["add"], a, b)
+            bounds = self.lower_bound(a), self.lower_bound(b)
+            if isinstance(total, Variable) and None not in bounds:
+                self.lower_bounds[total] = sum(bounds)
+            return total
+        base, offset = self.offsets.get(a, (a, 0))
+        offset += b
+        if offset == 0:
+            return base
+        if offset > 0:
+            total = self.emit(PRIMITIVES["add"], base, offset)
+        else:
+            total = self.emit(PRIMITIVES["subtract"], base, -offset)
+        if total is not base:
+            self.offsets[total] = (base, offset)
+            bound = self.lower_bound(base)
+            if bound is not None:
+                self.lower_bounds[total] = bound + offset
+        return total
+
+    def size(self, array: Operand, axis: int) -> Dimension:
+        """The size of one axis of an array, as its type has it."""
+        return self.representative(type_of(array).shape[axis])
+
+    def fresh_size(self, array: Variable, axis: int) -> Variable:
+        """Read the size of an axis at run time: for arrays whose size nothing else says."""
+        size = self.emit(PRIMITIVES["size"], array, axis=axis)
+        self.lower_bounds.setdefault(size, 0)
+        return size
+
+    def broadcast(self, *shapes: tuple[Dimension, ...], what: str = "operands") -> tuple[Dimension, ...]:
+        """The shape that shapes broadcast to, as NumPy has it; what is not proved is checked at run time."""
+        rank = max(map(len, shapes), default=0)
+        result: list[Dimension] = []
+        for axis in range(rank):
+            sizes = [s[axis - rank + len(s)] for s in shapes if axis - rank + len(s) >= 0]
+            wide = [s for s in map(self.representative, sizes) if not (isinstance(s, int) and s == 1)]
+            chosen = next((s for s in wide if isinstance(s, int)), wide[0] if wide else 1)
+            for size in wide:
+                self.require_same(chosen, size, broadcast_message(what, shapes))
+            result.append(chosen)
+        return tuple(result)
+
+
+def broadcast_message(what: str, shapes: Iterable[tuple]) -> str:
+    shown = " ".join("(" + ",".join(map(str, s)) + ("," if len(s) == 1 else "") + ")" for s in shapes)
+    return f"{what} could not be broadcast together with shapes {shown}"
+
+
+def fold(primitive: Primitive, operands: tuple, static: dict) -> Any:
+    """The value of an operation on constants, or None where it has none (an error is left for run time)."""
+    try:
+        with np.errstate(all="raise"):
+            value = primitive.implementation(*operands, **static)
+    except Exception:
+        return None
+    if not array_scalar(value):
+        return None
+    return value
+
+
+def value_key(primitive: Primitive, operands: tuple, static: dict) -> Any:
+    """A key equal for operations that give equal values, or None where the operation cannot be shared."""
+    try:
+        key = (primitive.name, freeze(operands), freeze(static))
+        hash(key)
+    except TypeError:
+        return None
+    return key
+
+
+def freeze(operand: Any) -> Any:
+    if isinstance(operand, Variable):
+        return operand
+    if isinstance(operand, (tuple, list)):
+        return (type(operand), *map(freeze, operand))
+    if isinstance(operand, dict):
+        return tuple((k, freeze(v)) for k, v in sorted(operand.items()))
+    if isinstance(operand, slice):
+        return ("slice", freeze(operand.start), freeze(operand.stop), freeze(operand.step))
+    if isinstance(operand, float):
+        return (float, operand.hex())
+    if isinstance(operand, np.ndarray):
+        raise TypeError("array constants are not shared")
+    return (type(operand), operand, str(operand))
+
+
+def copy_statement(builder: Builder, statement: core.Statement, mapping: dict[Variable, Operand]) -> None:
+    """Emit a statement again with its variables replaced, and extend `mapping` by its new targets."""
+    replace = lambda operand: map_variables(lambda v: mapping.get(v, v), operand)
+    builder.location = statement.location
+    if isinstance(statement, Assign):
+        result = builder.emit(statement.primitive, *replace(statement.operands), **statement.static)
+        results = result if isinstance(result, tuple) else (result,)
+        for target, value in zip(statement.targets, results, strict=True):
+            if isinstance(value, Variable) and value.name is None:
+                value.name = target.name
+            mapping[target] = value
+        return
+    fresh = lambda v: mapping.setdefault(v, Variable(v.name, replace_type(v.type, mapping)))
+    parts = {"location": statement.location}
+    match statement:
+        case core.If():
+            parts |= {"test": replace(statement.test)}
+            parts |= {"body": copy_block(builder, statement.body, mapping),
+                      "orelse": copy_block(builder, statement.orelse, mapping)}
+        case core.For():
+            parts |= {"start": replace(statement.start), "stop": replace(statement.stop)}
+            parts |= {"step": replace(statement.step), "initial": replace(statement.initial)}
+            parts |= {"index": fresh(statement.index), "carried": tuple(map(fresh, statement.carried))}
+            bound_index(builder, parts["index"], parts["start"], parts["step"])
+            parts |= {"body": copy_block(builder, statement.body, mapping)}
+        case core.While():
+            parts |= {"initial": replace(statement.initial), "carried": tuple(map(fresh, statement.carried))}
+            test = Block()
+            body = Block()
+            with builder.inside(test):
+                copy_into(builder, statement.test, mapping)
+                with builder.inside(body):
+                    copy_into(builder, statement.body, mapping)
+            parts |= {"test": test, "body": body}
+    parts["targets"] = tuple(map(fresh, statement.targets))
+    builder.append(type(statement)(**parts))
+
+
+def bound_index(builder: Builder, index: Variable, start: Operand, step: Operand) -> None:
+    """Record what is known of a loop index: counting up, it is never below its start."""
+    bound = builder.lower_bound(start) if isinstance(start, (int, Variable)) else None
+    if isinstance(step, int) and step > 0 and bound is not None:
+        builder.lower_bounds[index] = bound
+
+
+def copy_block(builder: Builder, block: Block, mapping: dict[Variable, Operand]) -> Block:
+    """A copy of a block with its variables replaced."""
+    copied = Block()
+    with builder.inside(copied):
+        copy_into(builder, block, mapping)
+    return copied
+
+
+def copy_into(builder: Builder, block: Block, mapping: dict[Variable, Operand]) -> tuple[Operand, ...]:
+    """Emit a block's statements again into the open block, whose results become the block's."""
+    for statement in block.statements:
+        copy_statement(builder, statement, mapping)
+    builder.block.results = map_variables(lambda v: mapping.get(v, v), block.results)
+    return builder.block.results
+
+
+def replace_type(of: core.Type, mapping: dict[Variable, Operand]) -> core.Type:
+    """A type with its sizes replaced."""
+    if isinstance(of, core.StackType):
+        return core.StackType(replace_type(of.element, mapping))
+    return of.with_shape(map_variables(lambda v: mapping.get(v, v), of.shape)) if of.shape else of
+
+
+def constant_int(value: Any) -> bool:
+    """Whether an operand is an integer constant."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+

@@ -1,0 +1,369 @@
+"""Which statements of a block share a loop nest.
+
+A cluster is a set of statements computed by one nest: its outputs are stored, the rest are computed where
+they are read and never stored. Clusters grow from the last statement back, only as long as
+
+- an elementwise result that is not stored is read at one place only, so that nothing is computed twice;
+- what is stored and also read in the nest is read at the element just stored;
+- an array that is written in place is read, if at all, at the element about to be written;
+- no statement outside the nest stands between, needing one part and needed by another.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from .access import (FILLS, REDUCTIONS, TRACE, VIEWS, gathers, indexed, is_array, is_one, loop_dims, only_moves_ones,
+                     sources)
+from .core import (ArrayType, Assign, Block, Dimension, For, Operand, Statement, Variable, blocks_of,
+                   free_variables, operands_of, variables_in)
+from .primitives.indexing import is_basic
+from .registry import PRIMITIVES
+
+LARGEST = 120
+WRITES = ("setitem", "index_add")
+ELEMENTWISE = ("pure", "copy")
+
+
+def kind_of(statement: Statement, library: frozenset[str] = frozenset()) -> str:
+    """How a statement takes part: "view", "fill", "pure", "copy", "reduce", "write", or "opaque"."""
+    if not isinstance(statement, Assign) or len(statement.targets) != 1:
+        return "opaque"
+    name, target = statement.primitive.name, statement.targets[0]
+    if name in library or PRIMITIVES.get(name) is not statement.primitive or not isinstance(target.type, ArrayType):
+        return "opaque"
+    if name in REDUCTIONS:
+        operand = statement.operands[0]
+        ordered = name in ("max", "min", "argmax", "argmin")
+        return "reduce" if is_array(operand) and not (ordered and operand.type.dtype.kind == "c") else "opaque"
+    if not target.type.shape:
+        return "opaque"
+    if name in WRITES:
+        return "write" if len(statement.operands) > 2 and not is_single(statement) else "opaque"
+    if name == "getitem":
+        return "view" if is_basic(statement.operands[1]) else "pure"
+    if name == "reshape":
+        return "view" if only_moves_ones(statement) else "opaque"
+    if name in VIEWS:
+        return "view"
+    if name in FILLS or name == "arange":
+        return "fill"
+    return "pure" if statement.primitive.elementwise else "copy" if name == "copy" else "opaque"
+
+
+def is_single(statement: Assign) -> bool:
+    """Whether a write is of one element."""
+    array, index = statement.operands[:2]
+    return len(index) == array.type.ndim and not any(
+        entry is None or isinstance(entry, slice) or is_array(entry) for entry in index)
+
+
+@dataclass(eq=False)
+class Cluster:
+    """Statements (by position) that one nest computes."""
+
+    space: tuple[Dimension, ...]
+    members: set[int]
+    outputs: set[int] = field(default_factory=set)
+
+
+def reads_of(statement: Statement) -> list[Variable]:
+    """Every variable that a statement needs: what it reads, and the sizes in the types involved."""
+    found = list(variables_in(operands_of(statement)))
+    for inner in blocks_of(statement):
+        found.extend(free_variables(inner))
+    for variable in (*found, *statement.targets):
+        of = getattr(variable.type, "element", variable.type)
+        found.extend(size for size in of.shape if isinstance(size, Variable))
+    return found
+
+
+def elements_read(statement: Assign, kind: str) -> tuple[Operand, ...]:
+    """The operands of which a nest reads elements."""
+    if kind == "write":
+        index = [entry for entry in statement.operands[1] if is_array(entry)]
+        return (statement.operands[2], *index)
+    if kind == "pure" and statement.primitive.name == "getitem":
+        return (statement.operands[0], *filter(is_array, statement.operands[1]))
+    if kind in ("fill", "opaque"):
+        return ()
+    return (statement.operands[0],) if kind in ("view", "reduce") else statement.operands
+
+
+class Clusters:
+    """The statements of one block, sorted into clusters."""
+
+    def __init__(self, block: Block, region: Any, same: Any, merge: bool = True,
+                 library: frozenset[str] = frozenset()):
+        self.statements = block.statements
+        self.kinds = [kind_of(statement, library) for statement in self.statements]
+        self.region = region
+        self.same = same
+        self.definition = {t: k for k, s in enumerate(self.statements) for t in s.targets}
+        self.owner: dict[int, Cluster] = {}
+        self.results = set(variables_in(block.results))
+        self.mark_stored()
+        self.link()
+        for position in reversed(range(len(self.statements))):
+            if self.kinds[position] in ("pure", "copy", "reduce", "write"):
+                self.place(position, merge)
+
+    # what must exist as an array
+
+    def mark_stored(self) -> None:
+        """Which results are read as whole arrays, and which statements read elements of each."""
+        self.stored = {self.definition[v] for v in self.results if v in self.definition}
+        self.readers: dict[int, set[int]] = {k: set() for k in range(len(self.statements))}
+        for position in reversed(range(len(self.statements))):
+            statement, kind = self.statements[position], self.kinds[position]
+            elements = set(variables_in(elements_read(statement, kind)))
+            lazy = kind not in ("view", "fill") or position not in self.stored
+            others = set(reads_of(statement))
+            for variable in others:
+                made = self.definition.get(variable)
+                if made is None:
+                    continue
+                whole = variable not in elements or not lazy or self.is_written(statement, kind, variable)
+                if whole:
+                    self.stored.add(made)
+                else:
+                    self.readers[made].add(position)
+        for position, kind in enumerate(self.kinds):
+            if kind in ("opaque", "reduce", "write"):
+                self.stored.add(position)
+
+    def is_written(self, statement: Statement, kind: str, variable: Variable) -> bool:
+        return kind == "write" and statement.operands[0] is variable
+
+    def is_lazy(self, position: int) -> bool:
+        return self.kinds[position] in ("view", "fill")
+
+    def readers_through_views(self, position: int) -> set[int]:
+        found: set[int] = set()
+        for reader in self.readers[position]:
+            found |= self.readers_through_views(reader) if self.is_lazy(reader) else {reader}
+        return found
+
+    # order
+
+    def link(self) -> None:
+        """What must come before each statement: what it reads, effects before it, readers of what it writes."""
+        self.before: list[set[int]] = []
+        self.after: list[set[int]] = [set() for _ in self.statements]
+        self.root: dict[Variable, Variable] = {}
+        read_by: dict[Variable, set[int]] = {}
+        effect: int | None = None
+        for position, statement in enumerate(self.statements):
+            needed = self.needed(position)
+            if effect is not None:
+                needed.add(effect)
+            if isinstance(statement, Assign) and statement.primitive.view and is_array(statement.operands[0]):
+                for target in statement.targets:
+                    self.root[target] = self.root_of(statement.operands[0])
+            for array in self.destroyed(statement):
+                needed |= read_by.get(self.root_of(array), set())
+            if not self.is_lazy(position) or position in self.stored:
+                for variable in self.variables_through_views(position):
+                    read_by.setdefault(self.root_of(variable), set()).add(position)
+            if has_effect(statement):
+                effect = position
+            needed.discard(position)
+            self.before.append(needed)
+            for other in needed:
+                self.after[other].add(position)
+
+    def root_of(self, array: Variable) -> Variable:
+        return self.root.get(array, array)
+
+    def destroyed(self, statement: Statement) -> tuple[Variable, ...]:
+        if isinstance(statement, Assign):
+            first = statement.operands[:1] if statement.primitive.destructive else ()
+            return tuple(filter(is_array, first))
+        return tuple(filter(is_array, getattr(statement, "initial", ())))
+
+    def needed(self, position: int) -> set[int]:
+        """The statements whose results a statement needs, seen through the views that it reads elements of."""
+        statement, kind = self.statements[position], self.kinds[position]
+        elements = set(variables_in(elements_read(statement, kind)))
+        found: set[int] = set()
+        for variable in reads_of(statement):
+            made = self.definition.get(variable)
+            if made is None or (made > position and not self.is_late_size(kind, made)):
+                continue
+            through = variable in elements and self.is_lazy(made) and kind != "opaque"
+            if through and not self.is_written(statement, kind, variable):
+                found |= self.needed(made)
+            else:
+                found.add(made)
+        return found
+
+    def is_late_size(self, kind: str, made: int) -> bool:
+        """Whether a nest may use the size of a parameter that is read further down."""
+        statement = self.statements[made]
+        return kind != "opaque" and isinstance(statement, Assign) and statement.primitive.name == "size" \
+            and statement.operands[0] not in self.definition
+
+    def variables_through_views(self, position: int) -> set[Variable]:
+        found = set()
+        for variable in reads_of(self.statements[position]):
+            made = self.definition.get(variable)
+            found.add(variable)
+            if made is not None and self.is_lazy(made):
+                found |= self.variables_through_views(made)
+        return found
+
+    # growth
+
+    def place(self, position: int, merge: bool) -> None:
+        """Put a statement into the cluster that reads it, or one with the same index space, or its own."""
+        statement = self.statements[position]
+        owners = {id(self.owner[r]): self.owner[r] for r in self.readers_through_views(position)
+                  if r in self.owner}
+        if merge and self.kinds[position] in ELEMENTWISE and position not in self.stored and len(owners) == 1:
+            (cluster,) = owners.values()
+            trial = Cluster(cluster.space, cluster.members | {position}, cluster.outputs)
+            if self.valid(trial) and not self.entangled(cluster, {position}):
+                self.join(cluster, trial)
+                return
+        if self.kinds[position] == "copy" and not self.is_made_here(statement.operands[0]):
+            return
+        self.stored.add(position)
+        own = Cluster(self.region(statement, position), {position}, {position})
+        self.owner[position] = own
+        if not merge:
+            return
+        near = sorted({id(c): c for c in self.owner.values() if c is not own}.values(), key=lambda c: min(c.outputs))
+        for cluster in [*owners.values(), *near[:4]]:
+            if not self.same_space(cluster, own, position):
+                continue
+            trial = Cluster(cluster.space, cluster.members | {position}, cluster.outputs | {position})
+            if self.valid(trial) and not self.entangled(cluster, {position}):
+                self.join(cluster, trial)
+                return
+
+    def is_made_here(self, array: Operand) -> bool:
+        """Whether elements of an array are computed where they are read, so that a copy of it is a nest."""
+        made = self.definition.get(array)
+        return made is not None and self.is_lazy(made)
+
+    def join(self, cluster: Cluster, trial: Cluster) -> None:
+        cluster.members, cluster.outputs = trial.members, trial.outputs
+        for member in cluster.members:
+            self.owner[member] = cluster
+
+    def same_space(self, a: Cluster, b: Cluster, position: int) -> bool:
+        if len(a.space) != len(b.space):
+            return False
+        latest = max(*a.outputs, position)
+        return all(self.same(one, other, latest) for one, other in zip(a.space, b.space))
+
+    def entangled(self, cluster: Cluster, other: set[int]) -> bool:
+        """Whether a statement outside both needs one and is needed by the other."""
+        both = cluster.members | other
+        return self.reaches(cluster.members, other, both) or self.reaches(other, cluster.members, both)
+
+    def reaches(self, start: set[int], end: set[int], inside: set[int]) -> bool:
+        waiting = [k for member in start for k in self.after[member] if k not in inside]
+        seen: set[int] = set()
+        while waiting:
+            position = waiting.pop()
+            if position in seen:
+                continue
+            owner = self.owner.get(position)
+            group = owner.members if owner else {position}
+            seen |= group
+            for member in group:
+                for following in self.after[member]:
+                    if following in end:
+                        return True
+                    if following not in inside and following not in seen:
+                        waiting.append(following)
+        return False
+
+    # what a nest may hold
+
+    def trace(self, cluster: Cluster) -> dict[Variable, set]:
+        """Where the nest reads each array, in terms of its loops."""
+        at = tuple(TRACE.zero if is_one(size) else ("dim", d) for d, size in enumerate(cluster.space))
+        seen: dict[Variable, set] = {}
+        for position in cluster.outputs:
+            statement, kind = self.statements[position], self.kinds[position]
+            if kind == "reduce":
+                self.read(cluster, seen, statement.operands[0], at)
+            elif kind == "write":
+                value, index = statement.operands[2], statement.operands[1]
+                if is_array(value):
+                    rank = value.type.ndim
+                    last = ((TRACE.zero,) * rank + at)[-rank:]
+                    last = tuple(TRACE.zero if is_one(s) else one for s, one in zip(value.type.shape, last))
+                    self.read(cluster, seen, value, last)
+                for one in indexed(statement.operands[0], index, at, TRACE):
+                    self.read_indices(cluster, seen, one)
+            else:
+                self.read_sources(cluster, seen, statement, at)
+        return seen
+
+    def read(self, cluster: Cluster, seen: dict, array: Operand, at: tuple) -> None:
+        if not is_array(array) or at in seen.setdefault(array, set()):
+            return
+        seen[array].add(at)
+        for one in at:
+            self.read_indices(cluster, seen, one)
+        made = self.definition.get(array)
+        if made is not None and (self.is_lazy(made) or made in cluster.members and made not in cluster.outputs):
+            self.read_sources(cluster, seen, self.statements[made], at)
+
+    def read_sources(self, cluster: Cluster, seen: dict, statement: Assign, at: tuple) -> None:
+        if self.kinds[self.definition[statement.targets[0]]] != "fill":
+            for operand, place in sources(statement, at, TRACE):
+                self.read(cluster, seen, operand, place)
+
+    def read_indices(self, cluster: Cluster, seen: dict, note: Any) -> None:
+        if isinstance(note, tuple):
+            if note[:1] == ("gather",):
+                self.read(cluster, seen, note[1], note[2])
+            for part in note:
+                self.read_indices(cluster, seen, part)
+
+    def valid(self, cluster: Cluster) -> bool:
+        if len(cluster.members) > LARGEST:
+            return False
+        seen = self.trace(cluster)
+        loops = [d for d, size in enumerate(cluster.space) if not is_one(size)]
+        identity = tuple(TRACE.zero if is_one(size) else ("dim", d) for d, size in enumerate(cluster.space))
+        for position in cluster.members:
+            target = self.statements[position].targets[0]
+            places = seen.get(target, set())
+            if position not in cluster.outputs:
+                if len(places) != 1 or gathers(*places):
+                    return False
+                dims = sorted(loop_dims(*places))
+                if dims != loops[:len(dims)]:
+                    return False
+            elif places and (self.kinds[position] not in ELEMENTWISE or places != {identity}):
+                return False
+        return all(self.valid_write(cluster, seen, k) for k in cluster.outputs if self.kinds[k] == "write")
+
+    def valid_write(self, cluster: Cluster, seen: dict[Variable, set], position: int) -> bool:
+        """Whether what a write destroys is read only where it is about to be written."""
+        statement = self.statements[position]
+        array, index = statement.operands[:2]
+        if self.definition.get(array) in cluster.members:
+            return False
+        identity = tuple(TRACE.zero if is_one(size) else ("dim", d) for d, size in enumerate(cluster.space))
+        place = indexed(array, index, identity, TRACE)
+        moving = loop_dims(place) == set(loop_dims(identity)) and not gathers(place)
+        for variable, places in seen.items():
+            made = self.definition.get(variable)
+            if self.root_of(variable) is not self.root_of(array) or (made is not None and self.is_lazy(made)):
+                continue
+            if not moving or variable is not array or places != {place}:
+                return False
+        roots = [self.root_of(self.statements[k].operands[0]) for k in cluster.outputs if self.kinds[k] == "write"]
+        return roots.count(self.root_of(array)) == 1
+
+
+def has_effect(statement: Statement) -> bool:
+    if isinstance(statement, Assign):
+        return statement.primitive.effect
+    return any(has_effect(inner) for block in blocks_of(statement) for inner in block.statements)

@@ -1,0 +1,24 @@
+"""NumPy functions that are compositions of others, written in Python."""
+import contextlib
+import importlib
+
+from . import (
+    arguments,
+    creation,
+    differences,
+    elementwise,
+    indexing,
+    interpolation,
+    joining,
+    nan_reductions,
+    padding,
+    reductions,
+    shaping,
+    sorting,
+    statistics,
+    writing,
+)
+
+for _name in ("fourier", "linear_algebra", "mathematics", "products", "special"):
+    with contextlib.suppress(ModuleNotFoundError):
+        importlib.import_module("." + _name, __name__)

@@ -1,0 +1,218 @@
+"""Sums, means, extremes and other reductions."""
+from __future__ import annotations
+
+import builtins
+
+import numpy as np
+
+from ..primitives import reductions as reduce
+from ..primitives import structural
+from ..registry import composition
+from .arguments import axis_index, cast, product, reduced_axes
+
+
+def reduced(primitive, a, axis, keepdims):
+    """A reduction with its axes in the form that the primitive takes."""
+    return primitive(a, axis=reduced_axes(axis, a.ndim), keepdims=keepdims)
+
+
+def accumulator(dtype):
+    """The dtype that NumPy sums integers in: at least the platform's."""
+    if dtype.kind == "b" or (dtype.kind == "i" and dtype.itemsize < 8):
+        return np.dtype(np.int64)
+    return np.dtype(np.uint64) if dtype.kind == "u" else dtype
+
+
+@composition(np.sum, np.add.reduce, method="sum")
+def sum(a, axis=None, dtype=None, *, keepdims=False):
+    """np.sum."""
+    a = np.asarray(a)
+    if dtype is not None:
+        a = cast(a, np.dtype(dtype))
+    if len(reduced_axes(axis, a.ndim)) == 0:
+        total = structural.copy(cast(a, accumulator(a.dtype)))
+    else:
+        total = reduced(reduce.sum, a, axis, keepdims)
+    return total if dtype is None else cast(total, np.dtype(dtype))
+
+
+@composition(np.prod, np.multiply.reduce, method="prod")
+def prod(a, axis=None, dtype=None, *, keepdims=False):
+    """np.prod."""
+    a = np.asarray(a)
+    if dtype is not None:
+        a = cast(a, np.dtype(dtype))
+    if len(reduced_axes(axis, a.ndim)) == 0:
+        total = structural.copy(cast(a, accumulator(a.dtype)))
+    else:
+        total = reduced(reduce.prod, a, axis, keepdims)
+    return total if dtype is None else cast(total, np.dtype(dtype))
+
+
+@composition(np.max, np.amax, np.maximum.reduce, method="max")
+def max(a, axis=None, *, keepdims=False):
+    """np.max."""
+    a = np.asarray(a)
+    if len(reduced_axes(axis, a.ndim)) == 0:
+        return structural.copy(a)
+    return reduced(reduce.max, a, axis, keepdims)
+
+
+@composition(np.min, np.amin, np.minimum.reduce, method="min")
+def min(a, axis=None, *, keepdims=False):
+    """np.min."""
+    a = np.asarray(a)
+    if len(reduced_axes(axis, a.ndim)) == 0:
+        return structural.copy(a)
+    return reduced(reduce.min, a, axis, keepdims)
+
+
+@composition(np.any, np.logical_or.reduce, method="any")
+def any(a, axis=None, *, keepdims=False):
+    """np.any."""
+    a = np.asarray(a)
+    if len(reduced_axes(axis, a.ndim)) == 0:
+        return a != 0
+    return reduced(reduce.any, a, axis, keepdims)
+
+
+@composition(np.all, np.logical_and.reduce, method="all")
+def all(a, axis=None, *, keepdims=False):
+    """np.all."""
+    a = np.asarray(a)
+    if len(reduced_axes(axis, a.ndim)) == 0:
+        return a != 0
+    return reduced(reduce.all_, a, axis, keepdims)
+
+
+@composition(np.ptp)
+def ptp(a, axis=None, *, keepdims=False):
+    """np.ptp."""
+    return max(a, axis, keepdims=keepdims) - min(a, axis, keepdims=keepdims)
+
+
+@composition(np.count_nonzero)
+def count_nonzero(a, axis=None, *, keepdims=False):
+    """np.count_nonzero."""
+    return sum(np.asarray(a) != 0, axis, keepdims=keepdims)
+
+
+def positioned(primitive, a, axis, keepdims):
+    """argmax or argmin: along one axis, or in the flattened array."""
+    a = np.asarray(a)
+    if axis is None or a.ndim == 0:
+        reduced_axes(axis, a.ndim)
+        found = primitive(np.ravel(a), axis=0)
+        return found.reshape((1,) * a.ndim) if keepdims else found
+    return primitive(a, axis=axis_index(axis, a.ndim), keepdims=keepdims)
+
+
+@composition(np.argmax, method="argmax")
+def argmax(a, axis=None, *, keepdims=False):
+    """np.argmax."""
+    return positioned(reduce.argmax, a, axis, keepdims)
+
+
+@composition(np.argmin, method="argmin")
+def argmin(a, axis=None, *, keepdims=False):
+    """np.argmin."""
+    return positioned(reduce.argmin, a, axis, keepdims)
+
+
+def count_over(a, axis):
+    """How many elements a mean over `axis` puts together."""
+    if axis is not None and a.ndim == 0 and not isinstance(axis, (tuple, list)):
+        axis_index(axis, a.ndim)
+    return product([a.shape[one] for one in reduced_axes(axis, a.ndim)])
+
+
+def mean_dtype(dtype):
+    """The dtype that NumPy works means out in: double for integers, single for half."""
+    if dtype.kind in "biu":
+        return np.dtype(np.float64)
+    return np.dtype(np.float32) if dtype == np.float16 else dtype
+
+
+def result_dtype(a, dtype):
+    """The dtype of a mean or variance."""
+    if dtype is not None:
+        return np.dtype(dtype)
+    return a.dtype if a.dtype == np.float16 else mean_dtype(a.dtype)
+
+
+@composition(np.mean, method="mean")
+def mean(a, axis=None, dtype=None, *, keepdims=False):
+    """np.mean."""
+    a = np.asarray(a)
+    working = mean_dtype(a.dtype) if dtype is None else np.dtype(dtype)
+    total = sum(a, axis, working, keepdims=keepdims)
+    return cast(total / count_over(a, axis), result_dtype(a, dtype))
+
+
+@composition(np.var, method="var")
+def var(a, axis=None, dtype=None, *, ddof=0, keepdims=False, mean=None, correction=None):
+    """np.var."""
+    a = np.asarray(a)
+    ddof = ddof if correction is None else correction
+    working = mean_dtype(a.dtype) if dtype is None else np.dtype(dtype)
+    count = count_over(a, axis)
+    center = sum(a, axis, working, keepdims=True) / count if mean is None else mean
+    deviation = a - center
+    if deviation.dtype.kind == "c":
+        squares = np.square(np.real(deviation)) + np.square(np.imag(deviation))
+        working = squares.dtype
+    else:
+        squares = np.square(deviation)
+    total = sum(squares, axis, working, keepdims=keepdims)
+    freedom = builtins.max(count - ddof, 0) if ddof != 0 else count
+    final = result_dtype(a, dtype)
+    return cast(total / freedom, working if final.kind == "c" else final)
+
+
+@composition(np.std, method="std")
+def std(a, axis=None, dtype=None, *, ddof=0, keepdims=False, mean=None, correction=None):
+    """np.std."""
+    a = np.asarray(a)
+    working = mean_dtype(a.dtype) if dtype is None else np.dtype(dtype)
+    variance = var(a, axis, working, ddof=ddof, keepdims=keepdims, mean=mean, correction=correction)
+    final = result_dtype(a, dtype)
+    return cast(np.sqrt(variance), variance.dtype if final.kind == "c" else final)
+
+
+@composition(np.average)
+def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
+    """np.average."""
+    a = np.asarray(a)
+    if weights is None:
+        averaged = mean(a, axis, keepdims=keepdims)
+        scale = count_over(a, axis) * np.ones_like(averaged)
+        return (averaged, scale) if returned else averaged
+    weights = np.asarray(weights)
+    dtype = np.result_type(a, weights, np.float64) if a.dtype.kind in "biu" else np.result_type(a, weights)
+    weights = weights_over(a, axis, weights)
+    scale = sum(weights, axis, dtype, keepdims=keepdims)
+    if any(scale == 0.0):
+        raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+    averaged = sum(cast(a, dtype) * cast(weights, dtype), axis, keepdims=keepdims) / scale
+    if not returned:
+        return averaged
+    return averaged, structural.copy(structural.broadcast_to(scale, averaged.shape))
+
+
+def weights_over(a, axis, weights):
+    """Weights of an array's shape, or of the shape of the axes averaged over, broadcast to the array's."""
+    if weights.ndim == a.ndim:
+        return structural.broadcast_to(weights, a.shape)
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    axes = [axis_index(one, a.ndim) for one in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    if weights.ndim != len(axes):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    weights = np.transpose(weights, [axes.index(one) for one in sorted(axes)])
+    return structural.broadcast_to(np.expand_dims(weights, reduced_axes_left(axes, a.ndim)), a.shape)
+
+
+def reduced_axes_left(axes, ndim):
+    """The axes that are not among `axes`."""
+    return tuple([axis for axis in range(ndim) if axis not in axes])
+

@@ -1,0 +1,236 @@
+"""Fuse: from whole-array operations to loop nests over scalars, without temporaries.
+
+>>> from .build import Builder
+>>> from .core import INT, ArrayType
+>>> import numpy as np
+>>> builder, n = Builder(), Variable("n", INT)
+>>> x = Variable("x", ArrayType(np.dtype(float), (n,)))
+>>> squares = builder.emit(PRIMITIVES["multiply"], x, x)
+>>> builder.block.results = (builder.emit(PRIMITIVES["sum"], squares, axis=(0,), keepdims=False),)
+>>> [s.primitive.name for s in builder.block.statements]
+['multiply', 'sum']
+>>> fused = fuse(Program("f", (x,), builder.block))
+>>> (loop,) = fused.body.statements
+>>> [s.primitive.name for s in loop.body.statements]
+['getitem', 'multiply', 'add']
+
+The loop program is a core program like any other. It has no elementwise operation, view read by elements,
+or reduction of arrays left in it, only loops, scalars, and library calls.
+"""
+from __future__ import annotations
+
+import dataclasses
+import heapq
+
+from .build import Builder
+from .clusters import Cluster, Clusters, kind_of
+from .core import (Assign, Block, Dimension, For, If, Program, Statement, Variable, While, variables_in)
+from .expand import expand
+from .nests import region, write_nest
+from .registry import PRIMITIVES
+
+
+def fuse(program: Program, merge: bool = True, library: frozenset[str] = frozenset()) -> Program:
+    """The loop program. Without `merge`, every operation keeps a nest and a result of its own.
+
+    `library` names the elementwise operations that stay calls on whole arrays.
+    """
+    program = expand(program)
+    fuser = Fuser(merge, library)
+    for parameter in program.parameters:
+        fuser.parameters.add(parameter)
+    body = fuser.block(program.body)
+    return Program(program.name, program.parameters, body)
+
+
+class Fuser:
+    """Rewrites blocks from the outside in."""
+
+    def __init__(self, merge: bool, library: frozenset[str]):
+        self.merge = merge
+        self.library = library
+        self.builder = Builder()
+        self.parameters: set[Variable] = set()
+        self.equal: dict[Variable, list[tuple[int, Dimension]]] = {}
+
+    def block(self, block: Block) -> Block:
+        made = Block()
+        with self.builder.inside(made):
+            self.statements(block)
+        made.results = block.results
+        return made
+
+    def statements(self, block: Block) -> None:
+        for statement in block.statements:
+            self.learn(statement)
+        outer, self.equal = self.equal, {k: [(-1, d) for _, d in v] for k, v in self.equal.items()}
+        for position, statement in enumerate(block.statements):
+            self.learn_equal(position, statement)
+        block = Block(self.with_copies(block.statements), block.results)
+        clusters = Clusters(block, self.region, self.same, self.merge, self.library)
+        definitions = {s.targets[0]: s for k, s in enumerate(block.statements) if clusters.is_lazy(k)}
+        for unit in in_order(clusters):
+            if isinstance(unit, Cluster):
+                inner = {clusters.statements[k].targets[0]: clusters.statements[k]
+                         for k in unit.members if k not in unit.outputs}
+                outputs = [clusters.statements[k] for k in sorted(unit.outputs)]
+                write_nest(self.builder, unit.space, outputs, definitions | inner)
+            else:
+                self.builder.append(self.inside(clusters.statements[unit]))
+        self.equal = outer
+
+    def inside(self, statement: Statement) -> Statement:
+        """A statement with the blocks in it rewritten."""
+        match statement:
+            case If():
+                return dataclasses.replace(statement, body=self.block(statement.body),
+                                           orelse=self.block(statement.orelse))
+            case For():
+                bound = self.builder.lower_bound(statement.start) if not hasattr(statement.start, "dtype") else None
+                if isinstance(statement.step, int) and statement.step > 0 and bound is not None:
+                    self.builder.lower_bounds[statement.index] = bound
+                return dataclasses.replace(statement, body=self.block(statement.body))
+            case While():
+                return dataclasses.replace(statement, test=self.block(statement.test),
+                                           body=self.block(statement.body))
+        return statement
+
+    # sizes
+
+    def learn(self, statement: Statement) -> None:
+        """What is known of a size or an index: a number that it does not fall below, its place after another."""
+        if not isinstance(statement, Assign) or len(statement.targets) != 1:
+            return
+        name, target, bounds = statement.primitive.name, statement.targets[0], self.builder.lower_bounds
+        if name == "size":
+            bounds[target] = 2 if statement.operands[0] in self.parameters else 0
+        elif name in ("slice_size", "count_nonzero"):
+            bounds[target] = 0
+        elif name in ("add", "subtract", "multiply", "maximum", "minimum", "floor_divide"):
+            self.learn_arithmetic(name, target, statement.operands)
+
+    def learn_arithmetic(self, name: str, target: Variable, operands: tuple) -> None:
+        if any(not isinstance(o, (int, Variable)) or (isinstance(o, Variable) and not is_size(o)) for o in operands):
+            return
+        a, b = operands
+        low, other = self.builder.lower_bound(a), self.builder.lower_bound(b)
+        constant = isinstance(b, int)
+        if name in ("add", "subtract") and constant and isinstance(a, Variable):
+            offset = b if name == "add" else -b
+            base, already = self.builder.offsets.get(a, (a, 0))
+            self.builder.offsets[target] = (base, already + offset)
+        bound = None
+        if name == "maximum":
+            bound = max((x for x in (low, other) if x is not None), default=None)
+        elif name == "subtract":
+            bound = low - b if constant and low is not None else None
+        elif low is not None and other is not None:
+            combine = {"add": int.__add__, "multiply": int.__mul__, "minimum": min,
+                       "floor_divide": lambda x, y: x // y if constant and y > 0 else 0}[name]
+            if name != "multiply" or min(low, other) >= 0:
+                bound = combine(low, other)
+        if bound is not None:
+            self.builder.lower_bounds[target] = max(bound, self.builder.lower_bounds.get(target, bound))
+
+    def learn_equal(self, position: int, statement: Statement) -> None:
+        if isinstance(statement, Assign) and statement.primitive.name == "check_same":
+            a, b = statement.operands
+            old, new = (a, b) if isinstance(a, Variable) else (b, a)
+            if isinstance(old, Variable):
+                self.equal.setdefault(old, []).append((position, new))
+                if isinstance(new, Variable):
+                    self.equal.setdefault(new, []).append((position, old))
+
+    def same(self, a: Dimension, b: Dimension, position: int) -> bool:
+        """Whether two sizes are known to be equal once the statement at `position` is reached."""
+        waiting, seen = [a], set()
+        while waiting:
+            size = waiting.pop()
+            if size is b or (isinstance(size, int) and isinstance(b, int) and size == b):
+                return True
+            if isinstance(size, Variable) and size not in seen:
+                seen.add(size)
+                waiting.extend(d for known, d in self.equal.get(size, ()) if known < position)
+        return False
+
+    def region(self, statement: Assign, position: int) -> tuple[Dimension, ...]:
+        return self.regions[statement] if statement in self.regions else region(self.builder, statement)
+
+    def with_copies(self, statements: list[Statement]) -> list[Statement]:
+        """Statements in which a write whose value reads the same array elsewhere has that value copied first.
+
+        The sizes of written parts are worked out here, before the statements that need them.
+        """
+        self.regions: dict[Assign, tuple] = {}
+        result: list[Statement] = []
+        for statement in statements:
+            if kind_of(statement, self.library) != "write":
+                result.append(statement)
+                continue
+            sizes = Block()
+            with self.builder.inside(sizes):
+                self.builder.scopes[-1].known = self.builder.scopes[-2].known
+                space = region(self.builder, statement)
+            result.extend(sizes.statements)
+            array, index, value = statement.operands[:3]
+            again = Block([*result, statement], tuple(statement.targets))
+            trial = Clusters.__new__(Clusters)
+            if not self.safe(trial, again, space):
+                copied = []
+                for part in (value, *index):
+                    copied.append(self.copied(part, result) if is_whole_array(part) else part)
+                value, index = copied[0], tuple(copied[1:])
+                statement = dataclasses.replace(statement, operands=(array, index, value, *statement.operands[3:]))
+            self.regions[statement] = space
+            result.append(statement)
+        return result
+
+    def copied(self, array: Variable, result: list[Statement]) -> Variable:
+        copy = Variable(array.name, array.type)
+        result.append(Assign((copy,), PRIMITIVES["copy"], (array,)))
+        return copy
+
+    def safe(self, trial: Clusters, block: Block, space: tuple) -> bool:
+        """Whether the write at the end of a block can run element by element."""
+        Clusters.__init__(trial, block, lambda *_: space, self.same, False, self.library)
+        last = len(block.statements) - 1
+        return trial.valid(Cluster(space, {last}, {last}))
+
+
+def is_whole_array(operand) -> bool:
+    return isinstance(operand, Variable) and bool(operand.type.shape)
+
+
+def is_size(variable: Variable) -> bool:
+    return getattr(variable.type, "weak", False) and variable.type.dtype.kind == "i"
+
+
+def in_order(clusters: Clusters) -> list:
+    """Clusters and single statements, each after what it needs, else in the order they were in."""
+    units: dict[int, tuple] = {}
+    for position in range(len(clusters.statements)):
+        cluster = clusters.owner.get(position)
+        if cluster is not None:
+            units[position] = (min(cluster.outputs), cluster)
+        elif not clusters.is_lazy(position) or position in clusters.stored:
+            units[position] = (position, position)
+    names = {key: unit for key, unit in units.values()}
+    members = {key: [p for p, (k, _) in units.items() if k == key] for key in names}
+    waits = {key: {units[q][0] for p in members[key] for q in clusters.before[p] if q in units} - {key}
+             for key in names}
+    followers: dict[int, set[int]] = {}
+    for key, before in waits.items():
+        for other in before:
+            followers.setdefault(other, set()).add(key)
+    ready = [key for key, before in waits.items() if not before]
+    heapq.heapify(ready)
+    ordered = []
+    while ready:
+        key = heapq.heappop(ready)
+        ordered.append(names[key])
+        for following in followers.get(key, ()):
+            waits[following].discard(key)
+            if not waits[following]:
+                heapq.heappush(ready, following)
+    assert len(ordered) == len(names), "statements wait for each other"
+    return ordered

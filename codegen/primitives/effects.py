@@ -1,0 +1,36 @@
+"""Effects: checks at run time, and print. They stay, and stay in order."""
+from __future__ import annotations
+
+import builtins
+
+from ..registry import primitive
+
+
+def check_same_implementation(a, b, message="sizes differ"):
+    if a != b:
+        raise ValueError(message)
+
+
+def check_index_implementation(index, size, axis=0):
+    if not -size <= index < size:
+        raise IndexError(f"index {index} is out of bounds for axis {axis} with size {size}")
+
+
+def check_implementation(test, exception="ValueError", message=""):
+    if not test:
+        raise getattr(builtins, exception)(message)
+
+
+def print_implementation(*operands, sep=" ", end="\n"):
+    print(*operands, sep=sep, end=end)
+
+
+def no_result(builder, *operands, **static):
+    """An effect has no result."""
+    return ()
+
+
+check_same = primitive("check_same", check_same_implementation, no_result, effect=True)
+check_index = primitive("check_index", check_index_implementation, no_result, effect=True)
+check = primitive("check", check_implementation, no_result, effect=True)
+print_ = primitive("print", print_implementation, no_result, functions=(print,), printed="print", effect=True)

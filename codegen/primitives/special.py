@@ -1,0 +1,26 @@
+"""Elementwise functions of scipy.special."""
+from __future__ import annotations
+
+import numpy as np
+from scipy import special
+
+from ..registry import Primitive
+from .elementwise import elementwise
+
+
+def named(name: str) -> Primitive:
+    """A primitive that is a ufunc of scipy.special of the same name."""
+    function = getattr(special, name)
+    return elementwise(name, function, function, printed=f"scipy.special.{name}")
+
+
+erf, erfc, erfcx, erfinv, erfcinv = map(named, ("erf", "erfc", "erfcx", "erfinv", "erfcinv"))
+gamma, gammaln, digamma, beta, betaln = map(named, ("gamma", "gammaln", "digamma", "beta", "betaln"))
+expit, logit, log_expit = map(named, ("expit", "logit", "log_expit"))
+xlogy, xlog1py, entr, rel_entr, kl_div = map(named, ("xlogy", "xlog1py", "entr", "rel_entr", "kl_div"))
+ndtr, ndtri, log_ndtr = map(named, ("ndtr", "ndtri", "log_ndtr"))
+i0, i1, i0e, i1e, iv, ive = map(named, ("i0", "i1", "i0e", "i1e", "iv", "ive"))
+j0, j1, jv = map(named, ("j0", "j1", "jv"))
+
+polygamma = elementwise("polygamma", special.polygamma, special.polygamma, printed="scipy.special.polygamma",
+                        dtype_of=lambda types: np.dtype(np.float64))

@@ -1,0 +1,29 @@
+"""Last-in first-out stacks, which keep values of a loop of unknown length for the backward sweep.
+
+>>> s = push(push(stack(element=None), 1.0), 2.0)
+>>> pop(s)
+([1.0], 2.0)
+>>> s
+[1.0, 2.0]
+"""
+from __future__ import annotations
+
+from ..core import StackType
+from ..registry import primitive
+
+
+def stack_type(builder, element):
+    return StackType(element)
+
+
+def push_type(builder, stack, value):
+    return stack.type
+
+
+def pop_type(builder, stack):
+    return stack.type, stack.type.element
+
+
+stack = primitive("stack", lambda element=None: [], stack_type, allocates=True)
+push = primitive("push", lambda stack, value: [*stack, value], push_type, destructive=True)
+pop = primitive("pop", lambda stack: (stack[:-1], stack[-1]), pop_type, destructive=True)

@@ -1,0 +1,255 @@
+"""Rewrites that need more than a line: views of views, writes over writes, sizes, casts.
+
+Each is asked for what an operation may become: an operand or a `Call`, or None. Like an identity, it
+holds where the type stays, which algebra.py checks.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .alias import basic, is_view
+from .build import freeze
+from .core import ArrayType, Operand, Variable, type_of
+from .identities import Call, filling_of, is_number
+from .registry import PRIMITIVES
+
+if TYPE_CHECKING:
+    from .algebra import Rewriter
+
+Rewrite = Callable[..., Operand | Call | None]
+REWRITES: dict[str, list[Rewrite]] = {}
+
+
+def rewrite(*names: str) -> Callable[[Rewrite], Rewrite]:
+    """Enter a function as a rewrite of the primitives of these names."""
+
+    def enter(function: Rewrite) -> Rewrite:
+        for name in names:
+            REWRITES.setdefault(name, []).append(function)
+        return function
+
+    return enter
+
+
+@rewrite("reshape", "broadcast_to", "astype")
+def no_change(r: Rewriter, of: ArrayType, x: Operand, *operands: Operand, **static: Any):
+    """x.reshape(x.shape) -> x, astype to the type that x has -> x."""
+    return x
+
+
+@rewrite("transpose")
+def transpose_of_transpose(r: Rewriter, of: ArrayType, x: Operand, axes: tuple):
+    """x.T.T -> x"""
+    if list(axes) == sorted(axes):
+        return x
+    made = r.made_by(x, "transpose")
+    if made is None:
+        return None
+    inner = made.static["axes"] if "axes" in made.static else made.operands[1]
+    return Call(PRIMITIVES["transpose"], made.operands[:1], {"axes": tuple(inner[axis] for axis in axes)})
+
+
+@rewrite("reshape", "broadcast_to")
+def last_of_two(r: Rewriter, of: ArrayType, x: Operand, shape: tuple):
+    """x.reshape(a).reshape(b) -> x.reshape(b)"""
+    made = r.made_by(x, r.primitive.name)
+    return Call(r.primitive, (made.operands[0], shape), {}) if made is not None else None
+
+
+@rewrite("reshape")
+def reshape_of_filled(r: Rewriter, of: ArrayType, x: Operand, shape: tuple):
+    """np.zeros(a).reshape(b) -> np.zeros(b)"""
+    made = r.made_by(x, "zeros", "ones", "full", "empty")
+    if made is None or r.uses[x] > 1:
+        return None
+    return Call(made.primitive, (shape, *made.operands[1:]), made.static)
+
+
+@rewrite("broadcast_to")
+def broadcast_constant(r: Rewriter, of: ArrayType, x: Operand, shape: tuple):
+    """np.broadcast_to(1.0, shape) -> np.ones(shape)"""
+    if isinstance(x, (Variable, np.ndarray)):
+        return None
+    for name, number in (("zeros", 0), ("ones", 1)):
+        if is_number(x, number) or is_number(x, bool(number)):
+            return Call(PRIMITIVES[name], (shape,), {"dtype": of.dtype})
+    return Call(PRIMITIVES["full"], (shape, x), {"dtype": of.dtype})
+
+
+@rewrite("astype")
+def cast_of_cast(r: Rewriter, of: ArrayType, x: Operand, **static: Any):
+    """Two casts are one, if the first loses nothing."""
+    made = r.made_by(x, "astype")
+    if made is None or not np.can_cast(type_of(made.operands[0]).dtype, type_of(x).dtype, "safe"):
+        return None
+    return Call(r.primitive, made.operands[:1], static)
+
+
+@rewrite("sum", "prod", "max", "min")
+def reduce_one(r: Rewriter, of: ArrayType, x: Operand, axis: tuple = (), **static: Any):
+    """A sum over axes of size 1, or over none, is the array itself."""
+    if not isinstance(axis, tuple) or not isinstance(x, Variable) or type_of(x).dtype != of.dtype:
+        return None
+    shape = type_of(x).shape
+    if not all(r.builder.same(shape[k], 1) for k in axis):
+        return None
+    return x if len(shape) == len(of.shape) else Call(PRIMITIVES["reshape"], (x, of.shape), {})
+
+
+@rewrite("size")
+def known_size(r: Rewriter, of: ArrayType, x: Operand, axis: int):
+    """The size that the type of an array names."""
+    size = r.builder.representative(type_of(x).shape[axis])
+    return size if not isinstance(size, Variable) or r.visible(size) else None
+
+
+@rewrite("add", "subtract")
+def offsets(r: Rewriter, of: ArrayType, a: Operand, b: Operand, **static: Any):
+    """(n + 1) - 1 -> n, for Python integers."""
+    if not (of.weak and of.dtype.kind == "i"):
+        return None
+    sign = 1 if r.primitive.name == "add" else -1
+    (one, first), (other, second) = r.ranges.offset(a), r.ranges.offset(b)
+    offset = first + sign * second
+    if other is None:
+        base = one
+    elif one is None and sign > 0:
+        base = other
+    elif one is other and sign < 0:
+        return offset
+    else:
+        return None
+    if offset == 0 or base is None:
+        return offset if base is None else base
+    return Call(PRIMITIVES["add" if offset > 0 else "subtract"], (base, abs(offset)), {})
+
+
+# reading and writing
+
+
+def whole(r: Rewriter, x: Operand, index: tuple) -> bool:
+    """Whether an index selects all of an array, as it is."""
+    return all(
+        isinstance(entry, slice)
+        and (entry.start is None or r.builder.same(entry.start, 0))
+        and (entry.stop is None or r.builder.same(entry.stop, size))
+        and (entry.step is None or r.builder.same(entry.step, 1))
+        for entry, size in zip(index, type_of(x).shape, strict=False)
+    ) and None not in index
+
+
+@rewrite("getitem")
+def read_all(r: Rewriter, of: ArrayType, x: Operand, index: tuple):
+    """x[:] -> x"""
+    return x if whole(r, x, index) else None
+
+
+@rewrite("getitem")
+def read_what_was_written(r: Rewriter, of: ArrayType, x: Operand, index: tuple):
+    """After x[i] = v, x[i] -> v"""
+    made = r.made_by(x, "setitem")
+    return made.operands[2] if made is not None and basic(index) and same(made.operands[1], index) else None
+
+
+@rewrite("getitem")
+def read_constant(r: Rewriter, of: ArrayType, x: Operand, index: tuple):
+    """np.zeros(n)[i] -> 0.0"""
+    filling = filling_of(r.definition(x))
+    return of.dtype.type(filling) if filling is not None and not of.shape else None
+
+
+@rewrite("getitem")
+def read_scalar_broadcast(r: Rewriter, of: ArrayType, x: Operand, index: tuple):
+    """np.broadcast_to(s, n)[i] -> s"""
+    made = r.made_by(x, "broadcast_to")
+    return made.operands[0] if made is not None and not type_of(made.operands[0]).shape else None
+
+
+@rewrite("setitem")
+def write_over(r: Rewriter, of: ArrayType, x: Operand, index: tuple, value: Operand, **static: Any):
+    """x[i] = a; x[i] = b -> x[i] = b"""
+    made = r.made_by(x, "setitem")
+    if made is None or r.uses[x] > 1 or not same(made.operands[1], index):
+        return None
+    return Call(r.primitive, (made.operands[0], index, value), static)
+
+
+@rewrite("setitem")
+def write_all(r: Rewriter, of: ArrayType, x: Operand, index: tuple, value: Operand, **static: Any):
+    """x[:] = v -> v"""
+    return value if whole(r, x, index) else None
+
+
+@rewrite("index_add")
+def add_to_zeros(r: Rewriter, of: ArrayType, x: Operand, index: tuple, value: Operand, **static: Any):
+    """zeros[:] += v -> v; zeros[i] += v -> zeros[i] = v"""
+    made = r.made_by(x, "zeros")
+    if made is None or not basic(index):
+        return None
+    if whole(r, x, index) and r.same_type(type_of(value), of):
+        return value
+    return Call(PRIMITIVES["setitem"], (x, index, value), static) if r.uses[x] == 1 else None
+
+
+@rewrite("copy")
+def copy_of_new(r: Rewriter, of: ArrayType, x: Operand):
+    """A copy of what was just made for it alone is that itself."""
+    if isinstance(x, Variable) and not of.shape:
+        return x
+    made = r.definition(x)
+    fresh = made is not None and not is_view(made) and made.primitive.name != "constant"
+    fresh = fresh and not made.primitive.destructive
+    return x if fresh and r.uses[x] == 1 else None
+
+
+# elementwise operations
+
+
+def drop_broadcast(r: Rewriter, of: ArrayType, *operands: Operand, **static: Any):
+    """np.broadcast_to(a, b.shape) * b -> a * b, and likewise for arrays full of one number."""
+    for place, operand in enumerate(operands):
+        if not isinstance(operand, Variable) or not operand.type.shape:
+            continue
+        made = r.definition(operand)
+        filling = filling_of(made)
+        if filling is None and not r.made_by(operand, "broadcast_to", "full"):
+            continue
+        source = made.operands[0] if made.primitive.name == "broadcast_to" else filling
+        if made.primitive.name == "full":
+            source = made.operands[1]
+        if filling is not None:
+            source = operand.type.dtype.type(filling)
+        if type_of(source).weak or type_of(source).dtype != operand.type.dtype:
+            continue
+        others = [type_of(other) for k, other in enumerate(operands) if k != place]
+        if any(r.same_shape(other.shape, of.shape) for other in others):
+            return Call(r.primitive, (*operands[:place], source, *operands[place + 1 :]), static)
+    return None
+
+
+def plain_number(r: Rewriter, of: ArrayType, *operands: Operand, **static: Any):
+    """x * np.float32(2.0) -> x * 2.0, where x has that dtype."""
+    if len(operands) != 2:
+        return None
+    for place, operand in enumerate(operands):
+        other = operands[1 - place]
+        if isinstance(operand, np.generic) and operand.dtype.kind in "iufc" and isinstance(other, Variable):
+            number = operand.item()
+            alike = other.type.dtype == operand.dtype and not other.type.weak
+            if alike and isinstance(number, (int, float, complex)):
+                return Call(r.primitive, (*operands[:place], number, *operands[place + 1 :]), static)
+    return None
+
+
+ELEMENTWISE: tuple[Rewrite, ...] = (drop_broadcast, plain_number)
+
+
+def same(a: Operand, b: Operand) -> bool:
+    """Whether two indices are made of the same operands."""
+    try:
+        return freeze(a) == freeze(b)
+    except TypeError:
+        return False

@@ -1,0 +1,185 @@
+"""From a function of the user's to a core program: a partial evaluator over its syntax tree.
+
+>>> import numpy as np
+>>> from ..core import ArrayType
+>>> from ..parse import parse_text
+>>> f = parse_text("def f(x):\\n    for k in range(3):\\n        x = x * x\\n    return x")
+>>> done = specialise(f, [Parameter(ArrayType(np.dtype(float), (None,)), "x")])
+>>> [type(statement).__name__ for statement in done.program.body.statements]
+['Assign', 'For']
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..build import Builder
+from ..core import ArrayType, Block, Program, Variable
+from .calls import call
+from .expressions import EXPRESSIONS
+from .external import Capture, Externals, Guard, known_sizes
+from .machine import NeedStatic, Specialiser, Unroll
+from .merge import Leaf, put_together, take_apart
+from .values import Array, Cell
+
+import gast
+
+from .calls import evaluate_call
+
+EXPRESSIONS[gast.Call] = evaluate_call
+
+
+@dataclass(slots=True)
+class Parameter:
+    """An argument known only at run time: its type (sizes None where they are not part of the signature)."""
+
+    type: ArrayType
+    name: str | None = None
+    contiguous: bool = True
+
+
+@dataclass(slots=True)
+class Specialised:
+    """A core program, and what the caller must know to call it."""
+
+    program: Program
+    template: Any
+    captures: list[Capture]
+    guards: list[Guard]
+    written: list[int] = field(default_factory=list)
+
+
+def specialise(function: Any, arguments: list[Any], keywords: dict[str, Any] | None = None,
+               name: str | None = None) -> Specialised:
+    """The core program of `function` for arguments of these types.
+
+    `arguments` and `keywords` are values with `Parameter` wherever an array or scalar is known only at run
+    time. The program's parameters are these, in order, then the captures. Its results are the leaves of
+    what the function returns (template holds the rest), then the contents of the parameters it writes to.
+    """
+    return Specialisation().run(function, arguments, keywords or {}, name)
+
+
+class Specialisation:
+    """One run of the specialiser over a whole function."""
+
+    def __init__(self):
+        self.builder = Builder(Block())
+        self.parameters: list[Variable] = []
+        self.captured: list[Variable] = []
+        self.cells: list[Cell | None] = []
+        self.externals = Externals(self.capture)
+        self.s = Specialiser(self.builder, self.externals)
+
+    def run(self, function: Any, arguments: list[Any], keywords: dict[str, Any], name: str | None) -> Specialised:
+        values = [self.enter(a) for a in arguments]
+        named = {key: self.enter(a) for key, a in keywords.items()}
+        try:
+            result = call(self.s, function, values, named, None)
+        except Unroll as need:
+            raise need.error from None
+        leaves: list[Any] = []
+        template = take_apart(result, leaves)
+        results = [self.s.operand(leaf) for leaf in leaves]
+        written = [k for k, cell in enumerate(self.cells)
+                   if cell is not None and cell.value is not self.parameters[k]]
+        results += [self.cells[k].value for k in written]
+        self.builder.block.results = tuple(results)
+        program = Program(name or function_name(function), (*self.parameters, *self.captured), self.builder.block)
+        return Specialised(program, template, self.externals.captures, self.externals.guards, written)
+
+    def enter(self, value: Any) -> Any:
+        """An argument as a value: each Parameter in it becomes a parameter of the program."""
+        if isinstance(value, Parameter):
+            variable, made = self.parameter(value, len(self.parameters))
+            self.parameters.append(variable)
+            cell = made.cell if isinstance(made, Array) else None
+            if cell is not None:
+                cell.parameter = True
+            self.cells.append(cell)
+            return made
+        if type(value) in (tuple, list):
+            return type(value)(map(self.enter, value))
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return type(value)(*map(self.enter, value))
+        if type(value) is dict:
+            return {key: self.enter(item) for key, item in value.items()}
+        if isinstance(value, Node):
+            return value.rebuild([self.enter(item) for item in value.items])
+        return value
+
+    def parameter(self, of: Parameter, position: int | None) -> tuple[Variable, Any]:
+        variable = Variable(of.name, of.type)
+        sizes: list[Any] = []
+        for axis, size in enumerate(of.type.shape):
+            if size is None:
+                size = Variable(None, core_int())
+                self.builder.scopes[0].block.statements.append(size_statement(size, variable, axis))
+                self.builder.definitions[size] = self.builder.scopes[0].block.statements[-1]
+                self.builder.lower_bounds[size] = 2
+                self.externals.pins[size] = (position if position is not None else variable, axis)
+            sizes.append(size)
+        variable.type = of.type.with_shape(tuple(sizes)) if sizes else of.type
+        if of.type.weak and of.type.dtype.kind in "bi" and position is not None:
+            self.externals.pins[variable] = (position, None)
+        made = Array(Cell(variable, of.contiguous or None)) if sizes else variable
+        return variable, made
+
+    def capture(self, value: Any, name: str | None) -> tuple[Variable, Any]:
+        of = Parameter(known_sizes(value), name, getattr(getattr(value, "flags", None), "c_contiguous", True))
+        variable, made = self.parameter(of, None)
+        self.captured.append(variable)
+        if isinstance(made, Array):
+            made.cell.ambiguous = "it exists outside of the function"
+        return variable, made
+
+
+@dataclass(slots=True)
+class Node:
+    """A container of a registered kind among the arguments: its items, and how to build it from them."""
+
+    items: list[Any]
+    rebuild: Callable[[list[Any]], Any]
+
+
+def core_int() -> ArrayType:
+    from ..core import INT
+
+    return INT
+
+
+def size_statement(size: Variable, array: Variable, axis: int) -> Any:
+    from ..core import Assign
+    from ..registry import PRIMITIVES
+
+    return Assign((size,), PRIMITIVES["size"], (array,), {"axis": axis}, None)
+
+
+def function_name(function: Any) -> str:
+    name = getattr(function, "__name__", None) or type(function).__name__
+    return "function" if name == "<lambda>" else name
+
+
+def inline(builder: Builder, function: Callable, operands: tuple, static: dict[str, Any] | None = None) -> Any:
+    """Read a Python function (a derivative rule, say) into the open block; the operands of its result."""
+    s = Specialiser(builder)
+    s.quiet = 1
+    values = [as_value(s, operand) for operand in operands]
+    result = call(s, function, values, dict(static or {}), None)
+    return as_operands(s, result)
+
+
+def as_value(s: Specialiser, operand: Any) -> Any:
+    if isinstance(operand, (tuple, list)):
+        return type(operand)(as_value(s, item) for item in operand)
+    return s.wrap(operand) if isinstance(operand, Variable) else operand
+
+
+def as_operands(s: Specialiser, value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return tuple(as_operands(s, item) for item in value)
+    return value if value is None else s.operand(value)
+
+
+__all__ = ["Leaf", "NeedStatic", "Node", "Parameter", "Specialised", "inline", "put_together", "specialise"]

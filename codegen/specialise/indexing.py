@@ -1,0 +1,285 @@
+"""Reading and writing elements: of containers, and of arrays with every kind of index."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import Variable, type_of
+from ..registry import PRIMITIVES
+from .machine import Specialiser
+from .store import Location
+from .values import UNDEFINED, Array, ViewStep, has_dynamic, is_dynamic
+
+
+def get_item(s: Specialiser, container: Any, index: Any, node: Any) -> Any:
+    """`container[index]`."""
+    if isinstance(container, np.ndarray) and (has_dynamic(index) or container.dtype.kind in "biufc"):
+        container = s.wrap(s.constant(container))
+    if is_dynamic(container):
+        return get_element(s, container, index, node)
+    if isinstance(container, dict):
+        return container[s.hashable(index, node)]
+    if isinstance(container, (list, tuple, str, range)):
+        if isinstance(index, slice):
+            parts = [None if p is None else s.static_int(p, "a bound of a slice of a list", node)
+                     for p in (index.start, index.stop, index.step)]
+            chosen = container[slice(*parts)]
+            return s.store.new(chosen) if isinstance(chosen, list) else chosen
+        try:
+            return container[s.static_int(index, f"an index into a {type(container).__name__}", node)]
+        except IndexError as error:
+            raise IndexError(f"{error}\n{s.location(node)}") from None
+    from .calls import call, python_method
+
+    method = python_method(container, "__getitem__")
+    if method is not None:
+        return call(s, method, [container, index], {}, node)
+    if hasattr(container, "counted"):
+        return list(container.items(s, node))[s.static_int(index, "an index", node)]
+    if has_dynamic(index):
+        raise s.need_static(index, "this index", node)
+    return s.imported(container[index])
+
+
+def get_element(s: Specialiser, array: Any, index: Any, node: Any) -> Any:
+    """An element, view or selection of an array."""
+    shape = s.shape(array)
+    canonical = canonical_index(s, shape, index, node)
+    if not canonical:
+        return array
+    if not is_basic(canonical):
+        return s.emit("getitem", array, canonical)
+    if not isinstance(array, Array):
+        return s.emit("getitem", array, canonical)
+    if array.path and array.path[-1].primitive.name == "getitem":
+        merged = compose(array.path[-1].operands[0], canonical)
+        if merged is not None:
+            return s.view(Array(array.cell, array.path[:-1]), PRIMITIVES["getitem"], merged)
+    return s.view(array, PRIMITIVES["getitem"], canonical)
+
+
+def compose(outer: tuple, inner: tuple) -> tuple | None:
+    """The one basic index that does `[outer]` and then `[inner]`, where that is plain to see."""
+    whole = slice(None)
+    rest = iter(inner)
+    merged: list[Any] = []
+    for part in outer:
+        if not isinstance(part, slice):
+            if part is None:
+                return None
+            merged.append(part)
+        elif plain_slice(part, whole):
+            merged.append(next(rest, whole))
+            if merged[-1] is None:
+                return None
+        else:
+            following = next(rest, whole)
+            if not plain_slice(following, whole):
+                return None
+            merged.append(part)
+    merged.extend(rest)
+    return tuple(merged)
+
+
+def plain_slice(part: Any, whole: slice) -> bool:
+    return isinstance(part, slice) and part.start is None and part.stop is None and part.step is None
+
+
+def set_item(s: Specialiser, container: Any, index: Any, value: Any, node: Any) -> None:
+    """`container[index] = value`."""
+    if isinstance(container, Array):
+        set_element(s, container, index, value, node)
+        return
+    if is_dynamic(container):
+        raise TypeError(f"a scalar does not support item assignment\n{s.location(node)}")
+    if isinstance(container, (list, dict)):
+        if not s.is_internal(container):
+            raise s.unsupported(f"writing to a {type(container).__name__} that exists outside of the function",
+                                "make a copy inside the function, and return it", node)
+        if isinstance(container, dict):
+            s.store.write(Location("item", container, s.hashable(index, node)), value)
+            return
+        items = list(container)
+        if isinstance(index, slice):
+            from .iteration import elements
+
+            parts = [None if p is None else s.static_int(p, "a bound of a slice of a list", node)
+                     for p in (index.start, index.stop, index.step)]
+            items[slice(*parts)] = list(elements(s, value, node))
+        else:
+            items[s.static_int(index, "an index into a list", node)] = value
+        s.write_list(container, items, node)
+        return
+    from .calls import call, python_method
+
+    method = python_method(container, "__setitem__")
+    if method is None:
+        raise TypeError(f"'{type(container).__name__}' object does not support item assignment\n{s.location(node)}")
+    call(s, method, [container, index, value], {}, node)
+
+
+def set_element(s: Specialiser, array: Array, index: Any, value: Any, node: Any) -> None:
+    if isinstance(value, (list, tuple)):
+        from .expressions import as_array
+
+        value = as_array(s, value)
+    if not s.number(value):
+        raise TypeError(f"cannot write a {type(value).__name__} into an array\n{s.location(node)}")
+    canonical = canonical_index(s, s.shape(array), index, node)
+    if is_basic(canonical) and array.path and array.path[-1].primitive.name == "getitem":
+        merged = compose(array.path[-1].operands[0], canonical)
+        if merged is not None:
+            array, canonical = Array(array.cell, array.path[:-1]), merged
+    old = s.read(array)
+    whole = tuple(value.path) == array.path if isinstance(value, Array) else False
+    if whole and value.cell is array.cell and not canonical:
+        return
+    new = s.builder.emit(PRIMITIVES["setitem"], old, canonical, s.operand(value))
+    s.write(array, new, node)
+
+
+def delete_item(s: Specialiser, container: Any, index: Any, node: Any) -> None:
+    if isinstance(container, dict) and s.is_internal(container):
+        if s.hashable(index, node) not in container:
+            raise KeyError(index)
+        s.store.write(Location("item", container, index), UNDEFINED)
+    elif isinstance(container, list) and s.is_internal(container):
+        items = list(container)
+        del items[index]
+        s.write_list(container, items, node)
+    else:
+        raise s.unsupported("deleting an element of this object", "use np.delete, or build a new container", node)
+
+
+def is_basic(index: tuple) -> bool:
+    """Whether an index gives a view: integers, slices and new axes only."""
+    return not any(isinstance(part, Variable) and type_of(part).shape for part in index)
+
+
+def canonical_index(s: Specialiser, shape: tuple, index: Any, node: Any) -> tuple:
+    """An index as a core program has it: a tuple, without Ellipsis, masks as integer arrays, bounds checked."""
+    parts = list(index) if isinstance(index, tuple) else [index]
+    parts = [part for one in parts for part in canonical_part(s, one, node)]
+    consumed = sum(1 for part in parts if part is not None and part is not Ellipsis)
+    if consumed > len(shape):
+        raise IndexError(f"too many indices for array: array is {len(shape)}-dimensional, but {consumed} were "
+                         f"indexed\n{s.location(node)}")
+    if parts.count(Ellipsis) > 1:
+        raise IndexError(f"an index can only have a single ellipsis ('...')\n{s.location(node)}")
+    if Ellipsis in parts:
+        at = parts.index(Ellipsis)
+        parts[at:at + 1] = [slice(None)] * (len(shape) - consumed)
+    axis = 0
+    for part in parts:
+        if part is not None:
+            if not isinstance(part, slice):
+                check_bounds(s, part, shape[axis], axis, node)
+            axis += 1
+    while parts and plain_slice(parts[-1], slice(None)):
+        parts.pop()
+    return tuple(parts)
+
+
+def canonical_part(s: Specialiser, part: Any, node: Any) -> list[Any]:
+    """One entry of an index, as the entries it stands for."""
+    if part is None or part is Ellipsis:
+        return [part]
+    if isinstance(part, slice):
+        return [slice(*(bound(s, p, node) for p in (part.start, part.stop, part.step)))]
+    if isinstance(part, (list, tuple)):
+        part = s.emit("array", tuple(part), dtype=np.dtype(np.int64)) if part and not masks(part) and flat(
+            part) else list_index(s, part)
+    if isinstance(part, (bool, np.bool_)):
+        raise s.unsupported("an index that is a single bool", "index with an array of bools, or use if", node)
+    if isinstance(part, (int, np.integer)):
+        return [int(part)]
+    if isinstance(part, np.ndarray):
+        part = s.wrap(s.constant(part))
+    if not is_dynamic(part):
+        from .calls import call, python_method
+
+        method = python_method(part, "__index__")
+        if method is None:
+            raise IndexError("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+                             f"boolean arrays are valid indices\n{s.location(node)}")
+        return [call(s, method, [part], {}, node)]
+    kind = s.type(part)
+    if kind.dtype.kind == "b":
+        if not kind.shape:
+            raise s.unsupported("an index that is a single bool known only at run time",
+                                "index with an array of bools, or use if", node)
+        found = s.emit("nonzero", part)
+        return [s.operand(f) for f in (found if isinstance(found, tuple) else (found,))]
+    if kind.dtype.kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type, and "
+                         f"this one is {kind.dtype}\n{s.location(node)}")
+    return [s.operand(part)]
+
+
+def masks(items: Any) -> bool:
+    return all(isinstance(item, bool) for item in items)
+
+
+def flat(items: Any) -> bool:
+    return all(not isinstance(item, (list, tuple, Array)) for item in items)
+
+
+def list_index(s: Specialiser, items: Any) -> Any:
+    from .expressions import as_array
+
+    if not has_dynamic(items):
+        array = np.asarray(items)
+        return s.wrap(s.constant(array if array.size else array.astype(np.intp)))
+    return as_array(s, items)
+
+
+def bound(s: Specialiser, value: Any, node: Any) -> Any:
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, np.integer):
+        return int(value)
+    if is_dynamic(value) and s.type(value).dtype.kind in "iu" and not s.type(value).shape:
+        return s.operand(value)
+    raise TypeError("slice indices must be integers or None or have an __index__ method\n"
+                    f"{s.location(node)}")
+
+
+def check_bounds(s: Specialiser, index: Any, size: Any, axis: int, node: Any) -> None:
+    """See to it that an integer index is in range: now if that can be known, else at run time."""
+    builder = s.builder
+    if isinstance(index, int):
+        if isinstance(size, int):
+            if not -size <= index < size:
+                raise IndexError(f"index {index} is out of bounds for axis {axis} with size {size}\n"
+                                 f"{s.location(node)}")
+            return
+        bound_below = builder.lower_bound(size) or 0
+        if -bound_below <= index < bound_below:
+            return
+    elif not isinstance(index, Variable) or in_range(s, index, size):
+        return
+    builder.emit(PRIMITIVES["check_index"], index, size, axis=axis)
+
+
+def in_range(s: Specialiser, index: Variable, size: Any) -> bool:
+    """Whether 0 <= index < size is known: for loop counters, and counters with an offset."""
+    builder = s.builder
+    base, offset = builder.offsets.get(index, (index, 0))
+    low = builder.lower_bound(base)
+    stop = builder.upper_bounds.get(base)
+    if low is None or stop is None or low + offset < 0:
+        return False
+    stop_base, stop_offset = builder.offsets.get(stop, (stop, 0)) if isinstance(stop, Variable) else (0, stop)
+    size_base, size_offset = builder.offsets.get(size, (size, 0)) if isinstance(size, Variable) else (0, size)
+    same = stop_base is size_base or (isinstance(stop_base, Variable) and isinstance(size_base, Variable)
+                                      and builder.same(stop_base, size_base))
+    if same:
+        return stop_offset + offset <= size_offset
+    if stop_base == 0 and isinstance(stop_base, int):
+        least = builder.lower_bound(size)
+        return least is not None and stop_offset + offset <= least
+    return False
+
+
+__all__ = ["ViewStep", "canonical_index", "check_bounds", "delete_item", "get_item", "is_basic", "set_item"]

@@ -1,0 +1,282 @@
+"""The state of one specialisation: the program under construction, memory, and where in the user's code we are."""
+from __future__ import annotations
+
+import contextlib
+from typing import Any
+
+import numpy as np
+
+from .. import core
+from ..build import Builder
+from ..core import ArrayType, Variable, type_of
+from ..errors import Location as SourceLocation
+from ..errors import UnsupportedError, location_of
+from ..parse import Source
+from ..registry import PRIMITIVES, Primitive, array_scalar
+from .store import Frame, Location, Store
+from .values import Array, Cell, Conflict, Maybe, Text, ViewStep, has_dynamic, is_dynamic
+
+
+class NeedStatic(Exception):
+    """A value must be known while specialising: specialise again with these parameters' sizes or values known.
+
+    `pins` is a set of (parameter variable, axis), axis None for the value of an integer parameter.
+    """
+
+    def __init__(self, pins: frozenset, error: UnsupportedError):
+        super().__init__(pins)
+        self.pins = pins
+        self.error = error
+
+
+class Unroll(Exception):
+    """The loop being tried needs its iterations one by one."""
+
+    def __init__(self, reason: str, error: UnsupportedError):
+        super().__init__(reason)
+        self.error = error
+
+
+class BranchEnds(Exception):
+    """The path being specialised ends in an exception of the user's."""
+
+
+class Specialiser:
+    """Runs a function's syntax tree on values known and unknown, and emits the operations on the unknown."""
+
+    def __init__(self, builder: Builder | None = None, externals: Any = None):
+        self.builder = builder or Builder()
+        self.store = Store()
+        self.sources: list[Source | None] = []
+        self.loops: list[set[Variable]] = []
+        self.externals = externals
+        self.quiet = 0
+        self.calls = 0
+
+    # where we are
+
+    @contextlib.contextmanager
+    def at(self, node: Any):
+        """Statements emitted within serve this node of the user's."""
+        if self.quiet or not self.sources:
+            yield
+            return
+        before = self.builder.location
+        self.builder.location = self.location(node)
+        try:
+            yield
+        finally:
+            self.builder.location = before
+
+    def location(self, node: Any) -> SourceLocation | None:
+        if self.quiet or node is None:
+            return self.builder.location
+        return location_of(node, self.sources[-1])
+
+    def unsupported(self, what: str, remedy: str | None = None, node: Any = None) -> UnsupportedError:
+        return UnsupportedError(what, remedy, self.location(node))
+
+    # values and operands
+
+    def emit(self, name: str | Primitive, *operands: Any, **static: Any) -> Any:
+        """Emit a primitive on values, and return its result as a value."""
+        primitive = PRIMITIVES[name] if isinstance(name, str) else name
+        result = self.builder.emit(primitive, *map(self.operand, operands), **static)
+        ordered = all(self.ordered(value) for value in operands)
+        wrap = lambda r: self.wrap(r, ordered and not primitive.view)
+        return tuple(map(wrap, result)) if isinstance(result, tuple) else wrap(result)
+
+    def wrap(self, result: Any, contiguous: bool = True) -> Any:
+        """A core result as a value: arrays get a cell of their own."""
+        if isinstance(result, Variable) and isinstance(result.type, ArrayType) and result.type.shape:
+            return Array(Cell(result, contiguous or None, self.store.depth))
+        return result
+
+    def operand(self, value: Any) -> Any:
+        """A value as an operand: arrays are read, containers are read through."""
+        if isinstance(value, Array):
+            return self.read(value)
+        if isinstance(value, (tuple, list)):
+            return tuple(map(self.operand, value))
+        if isinstance(value, slice):
+            return slice(*map(self.operand, (value.start, value.stop, value.step)))
+        if isinstance(value, np.ndarray):
+            return self.constant(value)
+        if isinstance(value, (Maybe, Conflict)):
+            return self.operand(self.defined(value, "value"))
+        if isinstance(value, Text):
+            return tuple(map(self.operand, value.parts))
+        return value
+
+    def constant(self, array: np.ndarray) -> Any:
+        """An array computed while specialising, as part of the program."""
+        if array.ndim == 0:
+            return array[()]
+        return self.builder.emit(PRIMITIVES["constant"], value=array)
+
+    def number(self, value: Any) -> bool:
+        """Whether a value is an array or a number, known or not."""
+        return is_dynamic(value) or array_scalar(value) or isinstance(value, np.ndarray)
+
+    def type(self, value: Any) -> ArrayType:
+        """The core type of an array or number."""
+        return type_of(self.operand(value))
+
+    def shape(self, value: Any) -> tuple:
+        return tuple(map(self.builder.representative, self.type(value).shape))
+
+    def ordered(self, value: Any) -> bool:
+        """Whether NumPy would keep C order in a result computed from this value."""
+        if isinstance(value, (tuple, list)):
+            return all(map(self.ordered, value))
+        if not isinstance(value, Array):
+            return True
+        return value.cell.contiguous is True and not any(s.primitive.name == "transpose" for s in value.path)
+
+    def contiguous(self, array: Array) -> bool | None:
+        """Whether an array is C-contiguous: True, or None where it may not be."""
+        steps = [step.primitive.name for step in array.path]
+        return array.cell.contiguous if all(name == "reshape" for name in steps) else None
+
+    # memory
+
+    def read(self, array: Array) -> Any:
+        """The current contents of an array, as a core variable."""
+        value = array.cell.value
+        for step in array.path:
+            value = self.builder.emit(step.primitive, value, *step.operands, **step.static)
+        return value
+
+    def write(self, array: Array, new: Any, node: Any = None) -> None:
+        """Replace the whole contents of an array (of the same shape and dtype), in the base of its view."""
+        cell = array.cell
+        if cell.ambiguous:
+            raise self.unsupported(
+                f"this array is written in place, but {cell.ambiguous}",
+                "copy the array before writing to it", node)
+        contents = [cell.value]
+        for step in array.path:
+            contents.append(self.builder.emit(step.primitive, contents[-1], *step.operands, **step.static))
+        for step, base in zip(reversed(array.path), reversed(contents[:-1]), strict=True):
+            new = self.write_back(step, base, new, node)
+        if isinstance(new, Variable) and new.name is None and isinstance(cell.value, Variable):
+            new.name = cell.value.name
+        self.store.write(Location("cell", cell), new)
+
+    def write_back(self, step: ViewStep, base: Variable, new: Any, node: Any) -> Any:
+        """The contents of `base` after its view by `step` became `new`."""
+        match step.primitive.name:
+            case "getitem":
+                return self.builder.emit(PRIMITIVES["setitem"], base, step.operands[0], new)
+            case "reshape":
+                return self.builder.emit(PRIMITIVES["reshape"], new, base.type.shape)
+            case "transpose":
+                axes = step.static["axes"]
+                inverse = tuple(axes.index(k) for k in range(len(axes)))
+                return self.builder.emit(PRIMITIVES["transpose"], new, axes=inverse)
+        raise self.unsupported(f"writing through a view made by {step.primitive.name}",
+                               "write to the array itself", node)
+
+    def view(self, array: Array, primitive: Primitive, *operands: Any, **static: Any) -> Any:
+        """A view of an array by one more operation; 0-d results are scalars."""
+        step = ViewStep(primitive, tuple(map(self.operand, operands)), static)
+        seen = Array(array.cell, (*array.path, step))
+        contents = self.read(seen)
+        return seen if type_of(contents).shape else contents
+
+    # known and unknown
+
+    def static_int(self, value: Any, what: str, node: Any = None) -> int:
+        """An integer that must be known now; where it depends on sizes, these are asked for."""
+        if isinstance(value, (bool, int, np.integer)):
+            return int(value)
+        raise self.need_static(value, what, node)
+
+    def need_static(self, value: Any, what: str, node: Any = None) -> Exception:
+        """The exception to raise where `value` must be known: Unroll, NeedStatic or a refusal."""
+        error = self.unsupported(f"{what} must be known before the function runs, and depends on its data",
+                                 "make it an argument that is a Python int, or a static argument", node)
+        if not isinstance(value, (Variable, Array)):
+            return self.unsupported(f"{what} cannot be a {type(value).__name__}", None, node)
+        roots, pins = self.origins(self.operand(value))
+        for indices in reversed(self.loops):
+            if roots & indices:
+                return Unroll(what, error)
+        if pins and not roots:
+            return NeedStatic(frozenset(pins), error)
+        return error
+
+    def origins(self, variable: Variable) -> tuple[set[Variable], set]:
+        """What a value was computed from: variables that nothing defines here, and sizes and ints of parameters."""
+        roots: set[Variable] = set()
+        pins: set = set()
+        pending, seen = [variable], set()
+        while pending:
+            one = pending.pop()
+            if one in seen:
+                continue
+            seen.add(one)
+            if self.externals is not None and one in self.externals.pins:
+                pins.add(self.externals.pins[one])
+            elif one in self.builder.definitions:
+                inputs = list(core.variables_in(self.builder.definitions[one].operands))
+                pending.extend(inputs)
+                if not inputs:
+                    roots.add(one)
+            else:
+                roots.add(one)
+        return roots, pins
+
+    def defined(self, value: Any, name: str, node: Any = None) -> Any:
+        """A value that may be read: checks at run time that a name was assigned, refuses what has no one value."""
+        if isinstance(value, Conflict):
+            raise self.conflict(value, name, node)
+        if isinstance(value, Maybe):
+            message = f"cannot access local variable '{name}' where it is not associated with a value"
+            self.emit("check", value.defined, exception="UnboundLocalError", message=message)
+            return self.defined(value.value, name, node)
+        return value
+
+    def conflict(self, value: Conflict, name: str, node: Any) -> Exception:
+        error = self.unsupported(f"'{name}' {value.reason}",
+                                 "let both branches give it the same kind of value", node)
+        return Unroll(value.reason, error) if any(self.loops) else error
+
+    # the world outside
+
+    def outside(self, fetch: Any, name: str, quiet: bool) -> Any:
+        """Something read by name or attribute from outside of the function."""
+        value = fetch()
+        if quiet or self.externals is None:
+            return value
+        return self.externals.bring_in(value, fetch, name)
+
+    def imported(self, value: Any, fetch: Any = None) -> Any:
+        """A value found inside something from outside; library modules do not change."""
+        if self.quiet or self.externals is None:
+            return value
+        return self.externals.bring_in(value, fetch, None, few=False)
+
+    def default(self, value: Any) -> Any:
+        """The default value of a parameter."""
+        return self.imported(value)
+
+    def is_internal(self, container: Any) -> bool:
+        """Whether a container or object was made by the function itself, and so may be written."""
+        return any(container is one for one in self.store.alive)
+
+    def write_list(self, container: list, items: list, node: Any) -> None:
+        """Replace the items of a list."""
+        if not self.is_internal(container) and not self.quiet:
+            raise self.unsupported("changing a list that exists outside of the function",
+                                   "make a copy with list(...), and return it", node)
+        self.store.write(Location("list", container), tuple(items))
+
+    def hashable(self, key: Any, node: Any) -> Any:
+        """A key of a dictionary or set: it must be known."""
+        if has_dynamic(key):
+            raise self.need_static(key, "a key of a dictionary or set", node)
+        return key
+
+
+__all__ = ["BranchEnds", "Frame", "NeedStatic", "Specialiser", "Unroll", "has_dynamic"]

@@ -1,0 +1,146 @@
+"""What the specialiser computes with: ordinary Python objects where a value is known, these where it is not.
+
+A number, string, list, function or object that is known while specialising is itself. A scalar known only
+at run time is its core variable. An array is an `Array`: a cell, shared by all its aliases and views, and
+the path of view operations that leads from the cell's contents to this view.
+"""
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..core import Variable
+from ..registry import Primitive
+
+
+class Cell:
+    """The contents of one buffer: a core variable, replaced at each write.
+
+    `contiguous` is True (C order), or None where it cannot be known. `ambiguous` names the reason why
+    other names may or may not share this buffer: then it can be read but not written. `stale` says why the
+    contents are no longer known at all.
+    """
+
+    __slots__ = ("value", "contiguous", "ambiguous", "stale", "parameter", "depth")
+
+    def __init__(self, value: Variable, contiguous: bool | None = True, depth: int = 0):
+        self.value = value
+        self.contiguous = contiguous
+        self.ambiguous: str | None = None
+        self.stale: str | None = None
+        self.parameter = False
+        self.depth = depth
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ViewStep:
+    """One view operation: `primitive(array, *operands, **static)`."""
+
+    primitive: Primitive
+    operands: tuple
+    static: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Array:
+    """An array known only at run time: a view, through `path`, of the buffer in `cell`."""
+
+    cell: Cell
+    path: tuple[ViewStep, ...] = ()
+
+
+class Undefined:
+    """The value of a local name that has not been assigned."""
+
+    def __repr__(self) -> str:
+        return "undefined"
+
+
+UNDEFINED = Undefined()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Maybe:
+    """A name that is assigned only where `defined` (a boolean operand) holds."""
+
+    value: Any
+    defined: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Conflict:
+    """Two values, of which a condition known only at run time chooses, that no one value can stand for."""
+
+    first: Any
+    second: Any
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closure:
+    """A function defined inside the function being specialised."""
+
+    tree: Any
+    frame: Any
+    defaults: tuple
+    keyword_defaults: dict[str, Any]
+    name: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Method:
+    """A function bound to its first argument."""
+
+    function: Any
+    instance: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayMethod:
+    """A method of an array or scalar, such as `x.sum`."""
+
+    name: str
+    instance: Any
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """A string with parts known only at run time: good for print and for exceptions."""
+
+    parts: tuple
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class External:
+    """An object that exists outside of the function, and how to fetch it again at each call."""
+
+    value: Any
+    fetch: Any
+
+
+def is_array(value: Any) -> bool:
+    return isinstance(value, Array)
+
+
+def is_dynamic(value: Any) -> bool:
+    """Whether a value is an array or scalar that is known only at run time."""
+    return isinstance(value, (Array, Variable))
+
+
+def has_dynamic(value: Any, seen: frozenset[int] = frozenset()) -> bool:
+    """Whether there is anything in a value that native Python code could not be given."""
+    if isinstance(value, (Array, Variable, Closure, Method, ArrayMethod, Text, Maybe, Conflict, External)):
+        return True
+    if id(value) in seen:
+        return False
+    seen = seen | {id(value)}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return any(has_dynamic(item, seen) for item in value)
+    if isinstance(value, dict):
+        return any(has_dynamic(item, seen) for pair in value.items() for item in pair)
+    if isinstance(value, slice):
+        return any(has_dynamic(item, seen) for item in (value.start, value.stop, value.step))
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return any(has_dynamic(getattr(value, f.name, None), seen) for f in dataclasses.fields(value))
+    return False

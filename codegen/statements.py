@@ -1,0 +1,165 @@
+"""How the primitives that are statements read: writes in place, stacks, checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gast
+
+from .core import Assign, Operand, Variable
+from .expressions import Expressions, basic
+from .trees import (
+    OPERATORS,
+    assign,
+    call,
+    constant,
+    infix,
+    method,
+    name,
+    raised,
+    statement,
+    stored,
+    subscript,
+    tuple_tree,
+    unary,
+)
+
+Tree = Any
+STATEMENTS: dict[str, Callable[[Assign, Expressions, str], list[Tree]]] = {}
+OPPOSITE = {gast.Eq: gast.NotEq, gast.NotEq: gast.Eq, gast.Is: gast.IsNot, gast.IsNot: gast.Is}
+COMMUTATIVE = frozenset({"add", "multiply", "bitwise_and", "bitwise_or", "bitwise_xor"})
+
+
+def written(*names: str) -> Callable:
+    """Enter what a primitive prints as: function(statement, expressions, name of its target)."""
+
+    def enter(function):
+        STATEMENTS.update(dict.fromkeys(names, function))
+        return function
+
+    return enter
+
+
+def negated(test: Tree) -> Tree:
+    """The tree of `not test`, without a `not` where there is a plainer way."""
+    if isinstance(test, gast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in OPPOSITE:
+        return gast.Compare(test.left, [OPPOSITE[type(test.ops[0])]()], test.comparators)
+    if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
+        return test.operand
+    return unary("not", test)
+
+
+def item(target: str, index: tuple, to: Expressions) -> Tree:
+    return subscript(name(target), to.index(index) if index else tuple_tree(()), gast.Store())
+
+
+@written("setitem")
+def setitem(made: Assign, to: Expressions, target: str) -> list[Tree]:
+    _, index, value = made.operands
+    operation = augmented(made, to)
+    if operation is not None:
+        operator, change = operation
+        return [gast.AugAssign(item(target, index, to), OPERATORS[operator](), to.tree(change, True))]
+    return [assign(item(target, index, to), to.tree(value, True))]
+
+
+def augmented(made: Assign, to: Expressions) -> tuple[str, Operand] | None:
+    """The operator and the operand where setitem(x, i, getitem(x, i) + v) is `x[i] += v`."""
+    base, index, value = made.operands
+    operation = to.inlined.get(value) if isinstance(value, Variable) else None
+    if operation is None or operation.primitive.printed not in OPERATORS or operation.static:
+        return None
+    if not operation.primitive.elementwise or value.type.dtype != base.type.dtype:
+        return None
+    swaps = (False, True) if operation.primitive.name in COMMUTATIVE else (False,)
+    for swap in swaps:
+        part, change = reversed(operation.operands) if swap else operation.operands
+        reading = to.inlined.get(part) if isinstance(part, Variable) else None
+        if reading is None or reading.primitive.name != "getitem":
+            continue
+        there = reading.operands[0] is base and same(reading.operands[1], index)
+        if there and same(part.type.shape, value.type.shape):
+            return operation.primitive.printed, change
+    return None
+
+
+def same(a: Operand, b: Operand) -> bool:
+    """Whether two operands read the same."""
+    if isinstance(a, (tuple, list)):
+        return type(a) is type(b) and len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, slice):
+        return isinstance(b, slice) and same((a.start, a.stop, a.step), (b.start, b.stop, b.step))
+    if isinstance(a, Variable) or isinstance(b, Variable):
+        return a is b
+    return type(a) is type(b) and not hasattr(a, "shape") and a == b
+
+
+@written("index_add")
+def index_add(made: Assign, to: Expressions, target: str) -> list[Tree]:
+    _, index, value = made.operands
+    if basic(index) or made.static.get("unique"):
+        return [gast.AugAssign(item(target, index, to), gast.Add(), to.tree(value, True))]
+    places = to.index(index)
+    if any(isinstance(part, slice) for part in index):
+        places = subscript(name("np.s_"), places)
+    return [statement(call("np.add.at", name(target), places, to.tree(value, True)))]
+
+
+@written("push")
+def push(made: Assign, to: Expressions, target: str) -> list[Tree]:
+    return [statement(method(name(target), "append", to.tree(made.operands[1])))]
+
+
+@written("pop")
+def pop(made: Assign, to: Expressions, target: str) -> list[Tree]:
+    value = made.targets[1]
+    popped = method(name(target), "pop")
+    return [assign(stored(to.names[value]), popped) if value in to.names else statement(popped)]
+
+
+@written("check_same")
+def check_same(made: Assign, to: Expressions, target: str) -> list[Tree]:
+    a, b = (to.tree(operand, True) for operand in made.operands)
+    message = made.static.get("message", "sizes differ")
+    return [gast.If(infix("!=", a, b), [raised("ValueError", constant(message))], [])]
+
+
+@written("check_index")
+def check_index(made: Assign, to: Expressions, target: str) -> list[Tree]:
+    index, size = made.operands
+    position, length = to.tree(index, True), to.tree(size, True)
+    lowest = unary("unary -", length) if isinstance(size, Variable) else constant(-size)
+    inside = gast.Compare(lowest, [gast.LtE(), gast.Lt()], [position, length])
+    where = f" is out of bounds for axis {made.static.get('axis', 0)} with size "
+    message = formatted("index ", position, where, length)
+    return [gast.If(unary("not", inside), [raised("IndexError", message)], [])]
+
+
+def formatted(*parts: Any) -> Tree:
+    """An f-string of texts and trees."""
+    hole = lambda tree: gast.FormattedValue(tree, -1, None)
+    return gast.JoinedStr([constant(part) if isinstance(part, str) else hole(part) for part in parts])
+
+
+@written("check")
+def check(made: Assign, to: Expressions, target: str) -> list[Tree]:
+    test = negated(to.tree(made.operands[0], True))
+    error = raised(made.static.get("exception", "ValueError"), constant(made.static.get("message", "")))
+    return [gast.If(test, [error], [])]
+
+
+@written("print")
+def print_statement(made: Assign, to: Expressions, target: str) -> list[Tree]:
+    defaults = {"sep": " ", "end": "\n"}
+    keywords = {k: constant(v) for k, v in made.static.items() if defaults.get(k) != v}
+    return [statement(call("print", *map(to.tree, made.operands), **keywords))]
+
+
+def copied(base: Operand, target: str, to: Expressions) -> Tree:
+    """A copy of what an operation in place would overwrite, under the name of its result."""
+    if isinstance(base, Variable):
+        return assign(stored(target), method(to.tree(base), "copy"))
+    return assign(stored(target), call("np.array", to.tree(base)))
+
+
