@@ -6,8 +6,9 @@ computed again from that, from the loop's index and from what encloses the loop,
 """
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from ..codegen.core import (
     Assign,
@@ -53,7 +54,8 @@ def cost(variable: Variable) -> int:
     return variable.type.dtype.itemsize * math.prod(sizes)
 
 
-def chosen_to_keep(level: Level, needs: Iterable[Variable], free: Iterable[Variable]) -> set[Variable]:
+def chosen_to_keep(level: Level, needs: Iterable[Variable], free: Iterable[Variable],
+                   cost: Callable[[Variable], int] = cost) -> set[Variable]:
     """The values to keep so that all needs can be computed from them, from `free` and from outside."""
     graph, sources, needs = Graph(), [], list(needs)
     waiting, free = list(needs), set(free)
@@ -96,13 +98,15 @@ class Restorer:
         self.measured = self.measure_carried()
         own = self.own(v for s in self.draft.statements for v in reads(s))
         needs = dict.fromkeys([*own, *self.own(variables_in(self.draft.results))])
-        self.kept = chosen_to_keep(level, needs, mapping)
+        self.kept = chosen_to_keep(level, needs, self.mapping, self.cost)
         self.sized = {size: v for v in self.kept if not isinstance(v.type, StackType)
                       for size in sizes_in(v.type) if size in self.kept}
         self.order = {}
         for statement in (s for around in level.around() for s in around.own_statements()):
             for target in statement.targets:
                 self.order.setdefault(target, len(self.order))
+
+    cost = staticmethod(cost)
 
     def measure_carried(self) -> list[tuple[Variable, Variable, int]]:
         """Sizes of carried cotangents that differ from one iteration to the next are read off them."""
@@ -178,18 +182,29 @@ class Restorer:
         if tape.kind == "value":
             self.mapping[variable] = tape.final
             return
+        array = tape.kind == "array"
+        with self.read(variable, strong=array) as read:
+            operands = self.renaming(tape.place) if array else ()
+            self.builder.append(Assign((read,), RESTORE, operands, {"tape": tape}, self.builder.location))
+
+    @contextlib.contextmanager
+    def read(self, variable: Variable, strong: bool = False) -> Iterator[Variable]:
+        """A variable to be given the kept value of another; then sizes that only it knows are read off it.
+
+        `strong`: it comes out of an array, and must be made a Python scalar again.
+        """
         fresh: dict[int, Variable] = {}
-        for axis, size in enumerate(variable.type.shape):
+        sizes = () if isinstance(variable.type, StackType) else variable.type.shape
+        for axis, size in enumerate(sizes):
             if self.own(variables_in(size)):
                 if self.computable(size):
                     self.provide([size])
                 else:
                     self.mapping[size] = fresh[axis] = Variable(size.name, size.type)
         of = self.renaming.type(variable.type)
-        weak = of.weak and of.dtype.kind != "b" and tape.kind == "array"
-        read = Variable(variable.name, of.with_dtype(of.dtype) if weak else of)
-        operands = self.renaming(tape.place) if tape.kind == "array" else ()
-        self.builder.append(Assign((read,), RESTORE, operands, {"tape": tape}, self.builder.location))
+        strong = strong and of.weak and of.dtype.kind != "b"
+        read = Variable(variable.name, of.with_dtype(of.dtype) if strong else of)
+        yield read
         for axis, size in fresh.items():
             self.builder.emit_size(size, read, axis)
-        self.mapping[variable] = emit(self.builder, "astype", read, dtype=of.dtype, weak=True) if weak else read
+        self.mapping[variable] = emit(self.builder, "astype", read, dtype=of.dtype, weak=True) if strong else read

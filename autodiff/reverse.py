@@ -13,6 +13,7 @@ should not compute again. The backward sweep goes through the statements in reve
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ..codegen.build import Builder
 from ..codegen.core import (
@@ -25,29 +26,44 @@ from ..codegen.core import (
     Statement,
     Variable,
     While,
-    bound_in,
     free_variables,
     type_of,
-    variables_in,
 )
 from .activity import Activity
 from .adjoints import Adjoints
 from .adopt import adopt_block, open_program
 from .branches import transpose_branch
-from .calls import call_rule, conform, emit, find_rule, unbroadcast, zeros
+from .calls import call_rule, conform, find_rule, unbroadcast, zeros
 from .clone import fresh_copy
 from .levels import Level
 from .loops import transpose_loop
-from .tapes import Tape, thread_tapes, with_saves
+from .tapes import Tape, Threader, with_saves
 from .transpose_memory import MEMORY
 
 
 def reverse(program: Program, active: tuple[bool, ...]) -> Program:
     """From the primal parameters and the inexact results' cotangents to results and parameters' cotangents."""
+    sweeps = reverse_sweeps(program, active)
+    body = Block(sweeps.forward + sweeps.backward, (*sweeps.program.results, *sweeps.bars))
+    return Program(program.name, (*sweeps.program.parameters, *sweeps.given), body)
+
+
+@dataclass
+class Sweeps:
+    """The two halves of a reverse-mode program, the second of which reads variables of the first."""
+
+    program: Program
+    given: list[Variable]
+    forward: list[Statement]
+    backward: list[Statement]
+    bars: list[Operand]
+
+
+def reverse_sweeps(program: Program, active: tuple[bool, ...]) -> Sweeps:
     program = fresh_copy(program)
     sweep = Reverse(program, active)
     builder, body = sweep.builder, program.body
-    given = []
+    given, bars = [], []
     level = Level(None, None, body, parameters=program.parameters)
     adopt_block(builder, body)
     with builder.inside(Block()) as backward:
@@ -60,13 +76,12 @@ def reverse(program: Program, active: tuple[bool, ...]) -> Program:
                 adjoints.add(result, given[-1])
         sweep.transpose(body.statements, adjoints, level)
         builder.location = None
-        bars = []
         for parameter, chosen in zip(program.parameters, active, strict=True):
             if chosen:
                 bars.append(conform(builder, adjoints.instantiated(parameter), parameter.type))
-    statements = with_saves(body, sweep).statements + backward.statements
-    whole = thread_tapes(Block(statements, (*program.results, *bars)), program, sweep)
-    return Program(program.name, (*program.parameters, *given), whole)
+    threader = Threader(program)
+    forward = threader.sweep(with_saves(body, sweep).statements)
+    return Sweeps(program, given, forward, threader.sweep(backward.statements), bars)
 
 
 class Reverse:

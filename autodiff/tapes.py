@@ -3,7 +3,7 @@
 In a `for` loop whose length and whose values' sizes are known before it, an array with a row an iteration; in
 other loops a stack; for a branch outside all loops, the value itself, as a result of the branch.
 
-While the sweeps are built, `save` and `restore` stand for writing and reading a tape. `thread_tapes` replaces
+While the sweeps are built, `save` and `restore` stand for writing and reading a tape. The threader replaces
 them, and carries each tape through the loops and branches that write it.
 """
 from __future__ import annotations
@@ -24,7 +24,6 @@ from ..codegen.core import (
     Statement,
     Variable,
     While,
-    variables_in,
     walk,
 )
 from ..codegen.primitives.creation import range_size
@@ -105,25 +104,26 @@ def compound_with_saves(statement: Statement, sweep) -> Statement:
     return dataclasses.replace(statement, **parts)
 
 
-def thread_tapes(block: Block, program: Program, sweep) -> Block:
-    """Replace every save and restore of a whole program."""
-    builder = Builder()
-    open_program(builder, program)
-    threader = Threader(builder)
-    state: dict[Tape, Operand] = {}
-    for statement in block.statements:
-        if not isinstance(statement, Assign):
-            threader.allocate(statement, state)
-        threader.statement(statement, state)
-    builder.block.results = block.results
-    return builder.block
-
-
 class Threader:
-    """`state` holds, for each tape, the variable that is the tape at this point."""
+    """Replaces every save and restore of a whole program, sweep by sweep.
 
-    def __init__(self, builder: Builder):
-        self.builder = builder
+    `state` holds, for each tape, the variable that is the tape at this point.
+    """
+
+    def __init__(self, program: Program):
+        self.builder = Builder()
+        open_program(self.builder, program)
+        self.state: dict[Tape, Operand] = {}
+
+    def sweep(self, statements: list[Statement]) -> list[Statement]:
+        """The statements of a sweep with its tapes made, written and read."""
+        made = self.builder.block.statements
+        before = len(made)
+        for statement in statements:
+            if not isinstance(statement, Assign):
+                self.allocate(statement, self.state)
+            self.statement(statement, self.state)
+        return made[before:]
 
     def allocate(self, statement: Statement, state: dict[Tape, Operand]) -> None:
         """Make the tapes that a statement writes, before it."""

@@ -175,6 +175,13 @@ class Builder:
                 return one
         return self.emit_int("maximum", a, b)
 
+    def dimension_min(self, a: Dimension, b: Dimension) -> Dimension:
+        """The smaller of two sizes, without asking where the answer is known."""
+        for one, other in ((a, b), (b, a)):
+            if at_most(self, one, other):
+                return one
+        return self.emit_int("minimum", a, b)
+
     def product(self, sizes: Iterable[Dimension]) -> Dimension:
         """The number of elements of an array of these sizes."""
         total: Dimension = 1
@@ -185,14 +192,16 @@ class Builder:
     def emit_int(self, name: str, a: Dimension, b: Dimension) -> Dimension:
         """Integer arithmetic in a normal form: constants fold, and (n + 1) - 1 is n."""
         if isinstance(a, int) and isinstance(b, int):
-            return {"add": a + b, "subtract": a - b, "multiply": a * b, "maximum": max(a, b)}[name]
+            return {"add": a + b, "subtract": a - b, "multiply": a * b, "maximum": max(a, b),
+                    "minimum": min(a, b)}[name]
         if name == "add":
             return self.add_offset(a, b)
-        weak = {"weak": True} if name == "maximum" else {}
+        weak = {"weak": True} if name in ("maximum", "minimum") else {}
         total = self.emit(PRIMITIVES[name], a, b, **weak)
         bounds = self.lower_bound(a), self.lower_bound(b)
         if isinstance(total, Variable) and None not in bounds and name != "subtract" and min(bounds) >= 0:
-            self.lower_bounds[total] = bounds[0] * bounds[1] if name == "multiply" else max(bounds)
+            combine = {"multiply": lambda pair: pair[0] * pair[1], "maximum": max, "minimum": min}[name]
+            self.lower_bounds[total] = combine(bounds)
         return total
 
     def add_offset(self, a: Dimension, b: Dimension) -> Dimension:

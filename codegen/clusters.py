@@ -10,6 +10,7 @@ they are read and never stored. Clusters grow from the last statement back, only
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,12 +26,14 @@ WRITES = ("setitem", "index_add")
 ELEMENTWISE = ("pure", "copy")
 
 
-def kind_of(statement: Statement, library: frozenset[str] = frozenset()) -> str:
+def kind_of(statement: Statement, library: Callable[[Assign], bool] | None = None) -> str:
     """How a statement takes part: "view", "fill", "pure", "copy", "reduce", "write", or "opaque"."""
     if not isinstance(statement, Assign) or len(statement.targets) != 1:
         return "opaque"
     name, target = statement.primitive.name, statement.targets[0]
-    if name in library or PRIMITIVES.get(name) is not statement.primitive or not isinstance(target.type, ArrayType):
+    if library is not None and library(statement):
+        return "opaque"
+    if PRIMITIVES.get(name) is not statement.primitive or not isinstance(target.type, ArrayType):
         return "opaque"
     if name in REDUCTIONS:
         operand = statement.operands[0]
@@ -94,7 +97,7 @@ class Clusters:
     """The statements of one block, sorted into clusters."""
 
     def __init__(self, block: Block, region: Any, same: Any, merge: bool = True,
-                 library: frozenset[str] = frozenset()):
+                 library: Callable[[Assign], bool] | None = None):
         self.statements = block.statements
         self.kinds = [kind_of(statement, library) for statement in self.statements]
         self.region = region

@@ -151,6 +151,23 @@ def concatenate(to: Expander, statement: Assign) -> Operand:
     return result
 
 
+@rule("argmax")
+@rule("argmin")
+def seek(to: Expander, statement: Assign) -> Operand | None:
+    """The axis that is searched is made the last, so that each search is one loop."""
+    array, target, axis = statement.operands[0], statement.targets[0], statement.static["axis"]
+    rank = array.type.ndim
+    if axis == rank - 1:
+        return None
+    axes = (*(k for k in range(rank) if k != axis), axis)
+    shape = tuple(array.type.shape[k] for k in axes)
+    turned = to.assign("transpose", array.type.with_shape(shape), array, axes=axes)
+    found = to.assign(statement.primitive, target.type.with_shape(shape[:-1]), turned, axis=rank - 1, keepdims=False)
+    if not statement.static.get("keepdims"):
+        return found
+    return to.assign("reshape", target.type, found, target.type.shape)
+
+
 @rule("array")
 def array(to: Expander, statement: Assign) -> Operand:
     """Each item is written to its place."""

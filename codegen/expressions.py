@@ -192,6 +192,13 @@ def size(statement: Assign, to: Expressions) -> Tree:
     return subscript(attribute(to.tree(statement.operands[0]), "shape"), constant(statement.static["axis"]))
 
 
+@form("slice_size")
+def slice_size(statement: Assign, to: Expressions) -> Tree:
+    size, *bounds = (to.tree(operand, True) for operand in statement.operands)
+    places = method(call("slice", *bounds), "indices", size)
+    return call("len", call("range", gast.Starred(places, gast.Load())))
+
+
 @form("reshape")
 def reshape(statement: Assign, to: Expressions) -> Tree:
     x, shape = statement.operands

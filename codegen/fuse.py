@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 import heapq
+from collections.abc import Callable
 
 from .build import Builder
 from .clusters import Cluster, Clusters, kind_of
@@ -30,10 +31,10 @@ from .nests import region, write_nest
 from .registry import PRIMITIVES
 
 
-def fuse(program: Program, merge: bool = True, library: frozenset[str] = frozenset()) -> Program:
+def fuse(program: Program, merge: bool = True, library: Callable[[Assign], bool] | None = None) -> Program:
     """The loop program. Without `merge`, every operation keeps a nest and a result of its own.
 
-    `library` names the elementwise operations that stay calls on whole arrays.
+    `library` tells the operations that stay calls on whole arrays.
     """
     program = expand(program)
     fuser = Fuser(merge, library)
@@ -46,7 +47,7 @@ def fuse(program: Program, merge: bool = True, library: frozenset[str] = frozens
 class Fuser:
     """Rewrites blocks from the outside in."""
 
-    def __init__(self, merge: bool, library: frozenset[str]):
+    def __init__(self, merge: bool, library: Callable[[Assign], bool] | None):
         self.merge = merge
         self.library = library
         self.builder = Builder()

@@ -146,9 +146,9 @@ def cannot_raise(statement: Assign) -> bool:
 def agree(one: tuple[Operand, ...], other: tuple[Operand, ...]) -> bool:
     """Whether two shapes are sure to broadcast."""
     pairs = zip(reversed(one), reversed(other))
-    return all(a is b or a == b or (type(a) is int and a == 1) or (type(b) is int and b == 1) for a, b in pairs)
+    return all(a == b or (type(a) is int and a == 1) or (type(b) is int and b == 1) for a, b in pairs)
 
 
 def matrices_agree(one: tuple[Operand, ...], other: tuple[Operand, ...]) -> bool:
-    """Whether two shapes are sure to fit for a product of matrices."""
-    return one[-1] is other[-2:][0] or one[-1] == other[-2:][0] if max(len(one), len(other)) <= 2 else False
+    """Whether two shapes, of matrices or vectors, are sure to fit for a product."""
+    return max(len(one), len(other)) <= 2 and one[-1] == other[-2:][0]

@@ -143,7 +143,7 @@ class _Liveness:
         head, previous = self.block(node.orelse, live), None
         while head != previous:
             previous = head
-            head |= self.before([node.target], self.block(node.body, head))
+            head |= self.before([node.target], self.block(node.body, head | self.stop(node)))
         return self.before([node.iter], head)
 
     def match(self, node, live):

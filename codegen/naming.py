@@ -30,8 +30,8 @@ from .interference import Interference
 from .wishes import wish_for
 
 # Names that printed code uses for itself.
-MODULES = frozenset({"np", "math", "scipy", "numba", "_"})
-BUILTINS = frozenset({"range", "float", "int", "bool", "complex", "abs", "print", "bytes"})
+MODULES = frozenset({"np", "math", "scipy", "numba", "support", "_"})
+BUILTINS = frozenset({"abs", "bool", "bytes", "complex", "float", "int", "len", "print", "range", "slice"})
 ERRORS = frozenset(name for name in dir(builtins) if name.endswith("Error"))
 RESERVED = MODULES | BUILTINS | ERRORS
 

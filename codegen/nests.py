@@ -147,9 +147,19 @@ class Nest:
         initial = {output: output.initial(self) for output in self.outputs if output.depth != 0}
         final = self.loop(0, (), initial, {output: output.target for output in self.outputs})
         for output in self.outputs:
-            if final[output] is not output.target:
+            if final[output] is not output.target and not self.renamed(final[output], output.target):
                 copy = PRIMITIVES["astype"], (final[output],), {"dtype": output.target.type.dtype}
                 self.builder.append(Assign((output.target,), *copy, self.location))
+
+    def renamed(self, array: Operand, target: Variable) -> bool:
+        """Let the write that made an array assign the target instead."""
+        if not is_array(array):
+            return False
+        for statement in reversed(self.builder.block.statements):
+            if array in statement.targets:
+                statement.targets = tuple(target if t is array else t for t in statement.targets)
+                return True
+        return False
 
     def loop(self, axis: int, at: Index, state: dict[Any, Operand],
              names: dict[Any, Variable]) -> dict[Any, Operand]:
@@ -172,7 +182,7 @@ class Nest:
 
     def one_loop(self, axis: int, at: Index, state: dict[Any, Operand],
                  names: dict[Any, Variable]) -> dict[Any, Operand]:
-        named = lambda key: (key[0] if isinstance(key, tuple) else key).target.name
+        named = lambda key: key[0].part_name(key[1]) if isinstance(key, tuple) else key.target.name
         index = Variable(INDEX_NAMES[axis] if axis < len(INDEX_NAMES) else f"i{axis}", INT)
         carried = {key: Variable(named(key), carried_type(key, value)) for key, value in state.items()}
         targets = {key: self.final(key, value, names) for key, value in carried.items()}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 STEPS = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or",
          "all": "logical_and"}
+NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest", "any": "found", "all": "holds"}
 
 
 class Reduction:
@@ -50,6 +51,11 @@ class Reduction:
         if part == "position":
             return INT
         return ArrayType(self.operand.type.dtype if self.seeks else self.dtype)
+
+    def part_name(self, part: str) -> str:
+        if self.seeks:
+            return part if part == "position" else "best"
+        return self.target.name or NAMES[self.name]
 
     @property
     def seeks(self) -> bool:
@@ -116,11 +122,13 @@ class Reduction:
         place = self.place(at)
         return nest.store(current, place, self.step(nest, nest.load(current, place), at))
 
-    def finish(self, nest: Nest, parts: dict[str, Operand], array: Operand, at: Index) -> Operand:
+    def finish(self, nest: Nest, parts: dict[str, Operand], array: Operand | None, at: Index) -> Operand:
         """The result, when the reduced axes have been gone through."""
         value = parts["position" if self.seeks else "value"]
         if not self.target.type.shape:
             return value
+        if array is None:
+            array = self.initial(nest)
         return nest.store(array, self.place(at), value)
 
 

@@ -110,7 +110,9 @@ def constant(value: Any) -> Any:
 def not_finite(value: complex) -> Any:
     if isinstance(value, complex):
         return call("complex", constant(value.real), constant(value.imag))
-    return name("np.nan") if value != value else name("np.inf") if value > 0 else unary("unary -", name("np.inf"))
+    if np.isnan(value):
+        return name("np.nan")
+    return name("np.inf") if value > 0 else unary("unary -", name("np.inf"))
 
 
 def plain(value: Any) -> Any:

@@ -14,6 +14,7 @@ NOUNS |= {"sqrt": "root", "where": "choice", "solve": "solution", "inv": "invers
 NOUNS |= {"divide": "ratio", "power": "power", "square": "square", "getitem": "part", "concatenate": "joined"}
 NOUNS |= {"array": "values"}
 NOUNS |= {"constant": "values", "arange": "steps", "nonzero": "at", "astype": "cast", "stack": "saved"}
+NOUNS |= {"setitem": "result", "index_add": "result"}
 NOUNS |= {"zeros": "result", "empty": "result", "ones": "ones", "full": "filled", "sort": "ordered"}
 NOUNS |= {"argsort": "order", "transpose": "turned", "reshape": "reshaped"}
 NOUNS |= {"pop": "value", "count_nonzero": "count"}

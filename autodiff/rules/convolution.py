@@ -17,5 +17,15 @@ def convolve_vjp_right(ct, out, a, v, mode="full"):
     return np.flip(convolve(a, np.flip(ct), mode="valid"))
 
 
-derivative(convolve, 0, jvp=lambda t, out, a, v, mode="full": convolve(t, v, mode=mode), vjp=convolve_vjp_left)
-derivative(convolve, 1, jvp=lambda t, out, a, v, mode="full": convolve(a, t, mode=mode), vjp=convolve_vjp_right)
+derivative(
+    convolve,
+    0,
+    jvp=lambda t, out, a, v, mode="full": convolve(t, v, mode=mode),
+    vjp=convolve_vjp_left,
+)
+derivative(
+    convolve,
+    1,
+    jvp=lambda t, out, a, v, mode="full": convolve(a, t, mode=mode),
+    vjp=convolve_vjp_right,
+)

@@ -127,8 +127,8 @@ derivative(linalg.eigvalsh, jvp=eigvalsh_jvp, vjp=eigvalsh_vjp)
 def refuse_incomplete(a, full_matrices):
     """The extra columns of a full factorisation may be any basis: they have no derivative."""
     if full_matrices and a.shape[-2] != a.shape[-1]:
-        raise NotImplementedError("svd of a matrix that is not square has no derivative with full_matrices=True; "
-                                  "pass full_matrices=False, or compute_uv=False for the singular values alone")
+        raise NotImplementedError("svd of a matrix that is not square has no derivative with full_matrices="
+                                  "True; pass full_matrices=False, or compute_uv=False for the values alone")
 
 
 def reciprocal_or_zero(values):

@@ -1,4 +1,4 @@
-"""Derivatives of linear algebra (M. Giles, "Collected matrix derivative results", 2008, where no other is named).
+"""Derivatives of products, inverses and determinants (M. Giles, "Collected matrix derivative results", 2008).
 
 Cotangents are plain transposes, as in JAX; on real matrices `adjoint` is `transposed`.
 """

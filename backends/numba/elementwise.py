@@ -22,6 +22,12 @@ LOGIC = {"add": "logical_or", "multiply": "logical_and", "maximum": "logical_or"
          "square": "positive", "power": "greater_equal", "less": "less"}
 DIVISIONS = ("divide", "floor_divide", "remainder")
 TRUTH = ("logical_and", "logical_or", "logical_not", "logical_xor")
+# Beside a double, Numba too makes an integer a double here.
+PROMOTING = frozenset("add subtract multiply divide less less_equal greater greater_equal equal not_equal".split())
+# Numba gives a double for single precision here.
+WIDENED = frozenset("floor_divide remainder power".split())
+# One module of Numba's cannot hold both the single and the double form of these.
+DOUBLE_ONLY = frozenset({"exp2", "log2"})
 # Exponents that are written out as products.
 SMALL = 8
 
@@ -37,7 +43,7 @@ def cast(to: Expander, operand: Operand, dtype: Any) -> Operand:
         return value.item() if plain else value
     if of.dtype == dtype:
         return operand
-    return to.assign(forms.cast, ArrayType(dtype, (), of.weak), operand, dtype=dtype, source=of.dtype)
+    return to.assign(forms.cast, ArrayType(dtype), operand, dtype=dtype, source=of.dtype)
 
 
 def loop_dtypes(ufunc: np.ufunc, types: list[ArrayType]) -> tuple[np.dtype, ...]:
@@ -72,7 +78,10 @@ def lower(to: Expander, statement: Assign) -> Operand | None:
         dtypes = (np.dtype(bool),) * len(dtypes)
     if name == "power":
         return power(to, statement, dtypes)
-    operands = tuple(cast(to, operand, dtype) for operand, dtype in zip(operands, dtypes))
+    if name in DOUBLE_ONLY and dtypes[0].char == "f":
+        wide = to.assign(name, ArrayType(np.dtype(float)), *(cast(to, operand, float) for operand in operands))
+        return to.assign(forms.cast, target.type, wide, dtype=dtypes[-1], source=np.dtype(float))
+    operands = promoted(to, name, operands, dtypes)
     if dtypes[0].kind == "b" and name in LOGIC:
         name = LOGIC[name]
     if name == "positive":
@@ -80,9 +89,19 @@ def lower(to: Expander, statement: Assign) -> Operand | None:
     return narrowed(to, name, target.type, operands, dtypes[-1])
 
 
+def promoted(to: Expander, name: str, operands: tuple, dtypes: tuple[np.dtype, ...]) -> tuple:
+    """The operands in the dtypes that NumPy computes in; Numba itself makes an int beside a double a double."""
+    types = [type_of(operand) for operand in operands]
+    double = np.dtype(float)
+    if name in PROMOTING and any(of.dtype == double for of in types) and set(dtypes[:2]) == {double}:
+        return tuple(o if of.dtype == np.int64 else cast(to, o, double) for o, of in zip(operands, types))
+    return tuple(cast(to, operand, dtype) for operand, dtype in zip(operands, dtypes))
+
+
 def narrowed(to: Expander, name: str, of: ArrayType, operands: tuple, dtype: np.dtype) -> Operand:
     """The operation, its result in the dtype it has in NumPy."""
-    narrow = dtype.kind in "iu" and dtype.itemsize < 8 or dtype == np.uint64 or dtype.char in "ef"
+    narrow = dtype.kind in "iu" and dtype.itemsize < 8 or dtype == np.uint64 or dtype.char == "e"
+    narrow = narrow or (dtype.char == "f" and name in WIDENED)
     if not narrow:
         return to.assign(name, of, *operands)
     wide = to.assign(name, ArrayType(np.dtype(np.int64 if dtype.kind in "iu" else np.float64)), *operands)

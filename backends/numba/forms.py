@@ -7,8 +7,10 @@ from typing import Any
 import gast
 import numpy as np
 
+from ...codegen import expressions
+from ...codegen.core import Assign
 from ...codegen.registry import Primitive
-from ...codegen.trees import attribute, call, constant, infix, name
+from ...codegen.trees import attribute, call, constant, infix, unary
 
 Tree = Any
 
@@ -17,14 +19,14 @@ def unknown(*operands: Any, **static: Any) -> Any:
     raise NotImplementedError("an operation of the Numba backend is only printed")
 
 
-def form(called: str, printed: Callable[..., Tree] | str, **traits: bool) -> Primitive:
+def form(called: str, printed: Callable[..., Tree] | str | None, **traits: bool) -> Primitive:
     """An operation that is printed and never run as it is."""
     return Primitive(called, unknown, unknown, printed, **traits)
 
 
 def helper(called: str) -> Primitive:
-    """A function of the module or of support.py."""
-    return form(called, called)
+    """A function of support.py."""
+    return form(called, f"support.{called}")
 
 
 def cast_tree(value: Tree, dtype: np.dtype, source: np.dtype) -> Tree:
@@ -35,7 +37,27 @@ def cast_tree(value: Tree, dtype: np.dtype, source: np.dtype) -> Tree:
         return infix("!=", value, constant(0))
     if source.kind == "c" and dtype.kind != "c":
         value = attribute(value, "real")
+        if source.itemsize == 2 * dtype.itemsize:
+            return value
     return call(f"np.{dtype.name}", value)
+
+
+@expressions.form("cast")
+def cast_form(statement: Assign, to: expressions.Expressions) -> Tree:
+    return cast_tree(to.tree(statement.operands[0]), **statement.static)
+
+
+@expressions.form("choice")
+def choice_form(statement: Assign, to: expressions.Expressions) -> Tree:
+    test, x, y = map(to.tree, statement.operands)
+    return gast.IfExp(test, x, y)
+
+
+@expressions.form("inside")
+def inside_form(statement: Assign, to: expressions.Expressions) -> Tree:
+    """Whether an index, counted from either end, is inside an axis."""
+    index, size = (to.tree(operand, True) for operand in statement.operands)
+    return gast.Compare(unary("unary -", to.tree(statement.operands[1], True)), [gast.LtE(), gast.Lt()], [index, size])
 
 
 def reshaped(array: Tree, shape: Tree) -> Tree:
@@ -46,13 +68,9 @@ def contiguous_tree(array: Tree) -> Tree:
     return call("np.ascontiguousarray", array)
 
 
-cast = form("cast", cast_tree)
-choose = form("choice", lambda test, x, y: gast.IfExp(test, x, y))
+cast = form("cast", None)
+choose = form("choice", None)
+inside = form("inside", None)
 contiguous = form("contiguous", contiguous_tree)
-contiguous_copy = form("copy", lambda array: call(attribute(array, "copy")))
 reshape = form("reshaped", reshaped, view=True)
 dot = form("product", lambda a, b: call("np.dot", a, b))
-allocate = form("result", lambda shape, called, dtype: call(f"np.{called}", shape, dtype=name(f"np.{dtype}")),
-                allocates=True)
-filled = form("result", lambda shape, value, dtype: call("np.full", shape, value, dtype=name(f"np.{dtype}")),
-              allocates=True)

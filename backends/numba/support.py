@@ -8,7 +8,7 @@ njit = numba.njit(error_model="numpy", cache=True)
 
 
 @njit
-def slice_start(size, start, stop, step):
+def slice_start(size, start, step):
     """Where a slice of an axis begins, if it holds anything; a missing start is given as the end it means."""
     if start < 0:
         start += size
@@ -61,7 +61,9 @@ def erfc(x):
 
 @njit
 def gammaln(x):
-    if x == -math.inf or (x <= 0 and x == math.floor(x)):
+    if x == -math.inf:
+        return x
+    if x <= 0 and x == math.floor(x):
         return math.inf
     return math.lgamma(x)
 
@@ -157,7 +159,6 @@ def digamma(x):
         result -= 1 / x
         x += 1
     square = 1 / (x * x)
-    series = 1 / 12 - square * 7.57575757575757576e-3 * square * 0
     series = (((((8.33333333333333333e-2 * square - 2.10927960927960928e-2) * square + 7.57575757575757576e-3)
                 * square - 4.16666666666666667e-3) * square + 3.96825396825396825e-3) * square
               - 8.33333333333333333e-3) * square + 8.33333333333333333e-2

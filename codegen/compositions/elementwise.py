@@ -55,7 +55,7 @@ def select(condlist, choicelist, default=0):
     choices = [np.asarray(choice) if isinstance(choice, (tuple, list)) else choice for choice in choicelist]
     dtype = np.result_type(*choices, default)
     chosen = default
-    for place in range(len(choices))[::-1]:
+    for place in reversed(range(len(choices))):
         condition = np.asarray(condlist[place])
         if condition.dtype.kind != "b":
             raise TypeError(f"invalid entry {place} in condlist: should be boolean ndarray")

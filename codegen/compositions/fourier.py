@@ -79,7 +79,7 @@ def sizes_and_axes(a, s, axes):
         s = (None,) * len(axes)
     if len(s) != len(axes):
         raise ValueError("Shape and axes have different lengths.")
-    return [None if size == -1 else size for size in s], list(axes)
+    return [a.shape[axis] if size == -1 else size for size, axis in zip(s, axes)], list(axes)
 
 
 def each_axis(transform, a, sizes, axes, norm):

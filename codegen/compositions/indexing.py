@@ -84,7 +84,7 @@ def choose(a, choices, *, mode="raise"):
     if isinstance(choices, np.ndarray):
         return choose_item(a, choices)
     chosen = choices[count - 1]
-    for place in range(count - 1)[::-1]:
+    for place in reversed(range(count - 1)):
         chosen = np.where(a == place, choices[place], chosen)
     shape = np.broadcast_shapes(a.shape, *[np.shape(choice) for choice in choices])
     chosen = cast(np.asarray(chosen), np.result_type(*[np.asarray(choice) for choice in choices]))

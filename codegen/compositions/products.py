@@ -76,7 +76,7 @@ def tensordot(a, b, axes=2):
         left, right = axes_of(axes[0], a.ndim), axes_of(axes[1], b.ndim)
     else:
         if axes > a.ndim or axes > b.ndim:
-            raise ValueError("shape-mismatch for sum")
+            raise IndexError("tuple index out of range")
         left, right = list(range(a.ndim - axes, a.ndim)), list(range(axes))
     if len(left) != len(right):
         raise ValueError("shape-mismatch for sum")

@@ -25,8 +25,8 @@ def explicit(subscripts, ranks):
         if width < 0:
             raise ValueError("einstein sum subscripts string contains too many subscripts for operand")
         if width > 0 and "..." not in term:
-            raise ValueError("operand has more dimensions than subscripts given in einstein sum, but no '...' "
-                             "ellipsis provided to broadcast the extra dimensions.")
+            raise ValueError("operand has more dimensions than subscripts given in einstein sum, but no "
+                             "'...' ellipsis provided to broadcast the extra dimensions.")
     widest = max([width for term, width in zip(terms, widths) if "..." in term], default=0)
     extra = "".join(spare[:widest])
     terms = [term.replace("...", extra[widest - width:]) for term, width in zip(terms, widths)]
@@ -37,7 +37,8 @@ def explicit(subscripts, ranks):
         output = extra + "".join(sorted(x for x in set(letters) if letters.count(x) == 1 and x not in extra))
     for letter in output:
         if output.count(letter) > 1:
-            raise ValueError(f"einstein sum subscripts string includes output subscript '{letter}' multiple times")
+            raise ValueError("einstein sum subscripts string includes output subscript "
+                             f"'{letter}' multiple times")
         if letter not in "".join(terms):
             raise ValueError("einstein sum subscripts string included output subscript "
                              f"'{letter}' which never appeared in an input")

@@ -27,7 +27,7 @@ def einsum_type(builder: Builder, *operands: Operand, subscripts: str) -> ArrayT
             if isinstance(known, int) and known == 1:
                 sizes[letter] = size
             elif not (isinstance(size, int) and size == 1):
-                builder.require_same(known, size, f"einsum: operands have different sizes for axis {letter!r}")
+                builder.require_same(known, size, f"einsum: operands differ in the size of axis {letter!r}")
     dtype = np.result_type(*(type_of(operand).dtype for operand in operands))
     return ArrayType(dtype, tuple(sizes[letter] for letter in output))
 

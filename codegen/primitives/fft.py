@@ -31,7 +31,8 @@ def rfft_type(builder: Builder, x: Operand, *, axis: int, norm: str | None = Non
 
 def irfft_type(builder: Builder, x: Operand, n: Operand, *, axis: int, norm: str | None = None) -> ArrayType:
     of = type_of(x)
-    builder.require_same(of.shape[axis], half_size(builder, n), "irfft: the axis does not have n // 2 + 1 elements")
+    message = "irfft: the axis does not have n // 2 + 1 elements"
+    builder.require_same(of.shape[axis], half_size(builder, n), message)
     shape = (*of.shape[:axis], n, *of.shape[axis + 1:])
     return ArrayType(result_dtype(half_transform, x, location=builder.location), shape)
 

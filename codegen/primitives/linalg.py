@@ -18,8 +18,8 @@ def matmul_type(builder: Builder, a: Operand, b: Operand) -> ArrayType:
     left, right = type_of(a), type_of(b)
     for position, of in enumerate((left, right)):
         if of.ndim == 0:
-            raise ShapeMismatchError(f"matmul: Input operand {position} does not have enough dimensions (has 0, "
-                                     "gufunc core with signature (n?,k),(k,m?)->(n?,m?) requires 1)",
+            raise ShapeMismatchError(f"matmul: Input operand {position} does not have enough dimensions (has "
+                                     "0, gufunc core with signature (n?,k),(k,m?)->(n?,m?) requires 1)",
                                      location=builder.location)
     inner = right.shape[max(right.ndim - 2, 0)]
     builder.require_same(left.shape[-1], inner, mismatch("matmul", 1, 0, "(n?,k),(k,m?)->(n?,m?)",
@@ -32,8 +32,8 @@ def matmul_type(builder: Builder, a: Operand, b: Operand) -> ArrayType:
 
 def mismatch(name: str, operand: int, axis: int, signature: str, got: Dimension, expected: Dimension) -> str:
     """NumPy's words for core dimensions that do not fit."""
-    return (f"{name}: Input operand {operand} has a mismatch in its core dimension {axis}, with gufunc signature "
-            f"{signature} (size {got} is different from {expected})")
+    return (f"{name}: Input operand {operand} has a mismatch in its core dimension {axis}, with gufunc "
+            f"signature {signature} (size {got} is different from {expected})")
 
 
 def require_matrix(builder: Builder, a: Operand) -> ArrayType:
@@ -64,8 +64,8 @@ def square_type(function: Callable, drop: int = 0) -> Callable:
 def solve_type(builder: Builder, a: Operand, b: Operand) -> ArrayType:
     of, right = require_square(builder, a), type_of(b)
     if right.ndim == 0:
-        raise ShapeMismatchError("solve: Input operand 1 does not have enough dimensions (has 0, gufunc core with "
-                                 "signature (m,m),(m,n)->(m,n) requires 2)", location=builder.location)
+        raise ShapeMismatchError("solve: Input operand 1 does not have enough dimensions (has 0, gufunc core "
+                                 "with signature (m,m),(m,n)->(m,n) requires 2)", location=builder.location)
     vector = right.ndim == 1
     name, signature = ("solve1", "(m,m),(m)->(m)") if vector else ("solve", "(m,m),(m,n)->(m,n)")
     rows = right.shape[0 if vector else -2]
@@ -101,7 +101,8 @@ def svd_type(builder: Builder, a: Operand, *, full_matrices: bool) -> tuple[Arra
     *batch, rows, columns = of.shape
     rank = smaller(builder, rows, columns)
     left, values, right = result_dtypes(np.linalg.svd, a, location=builder.location)
-    return (ArrayType(left, (*batch, rows, rows if full_matrices else rank)), ArrayType(values, (*batch, rank)),
+    return (ArrayType(left, (*batch, rows, rows if full_matrices else rank)),
+            ArrayType(values, (*batch, rank)),
             ArrayType(right, (*batch, columns if full_matrices else rank, columns)))
 
 

@@ -22,7 +22,7 @@ def reduced_shape(of: ArrayType, axes: tuple[int, ...], keepdims: bool) -> tuple
 def reduction_type(function: Callable, empty: str | None = None) -> Callable:
     """The type rule of a reduction, which raises the message `empty` where there is nothing to reduce."""
 
-    def rule(builder: Builder, x: Operand, *, axis: int | tuple[int, ...], keepdims: bool = False) -> ArrayType:
+    def rule(builder: Builder, x: Operand, *, axis: int | tuple, keepdims: bool = False) -> ArrayType:
         of = type_of(x)
         axes = axis if isinstance(axis, tuple) else (axis,)
         if empty is not None:

@@ -10,17 +10,20 @@
 """
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from .. import compositions, primitives
 from ..build import Builder
-from ..core import ArrayType, Block, Program, Variable
+from ..core import INT, ArrayType, Assign, Block, Program, Variable, type_of
+from ..registry import PRIMITIVES
 from .calls import call
 from .expressions import EXPRESSIONS
 from .external import Capture, Externals, Guard, known_sizes
 from .machine import NeedStatic, Specialiser, Unroll
-from .merge import Leaf, put_together, take_apart
+from .merge import Leaf, is_record, make_record, put_together, take_apart
 from .values import Array, Cell
 
 import gast
@@ -28,15 +31,20 @@ import gast
 from .calls import evaluate_call
 
 EXPRESSIONS[gast.Call] = evaluate_call
+assert primitives and compositions
 
 
 @dataclass(slots=True)
 class Parameter:
-    """An argument known only at run time: its type (sizes None where they are not part of the signature)."""
+    """An argument known only at run time: its type (sizes None where they are not part of the signature).
+
+    `value`, if given, is an integer's value, which is then known after all.
+    """
 
     type: ArrayType
     name: str | None = None
     contiguous: bool = True
+    value: int | None = None
 
 
 @dataclass(slots=True)
@@ -51,20 +59,22 @@ class Specialised:
 
 
 def specialise(function: Any, arguments: list[Any], keywords: dict[str, Any] | None = None,
-               name: str | None = None) -> Specialised:
+               name: str | None = None, exact: bool = False) -> Specialised:
     """The core program of `function` for arguments of these types.
 
     `arguments` and `keywords` are values with `Parameter` wherever an array or scalar is known only at run
     time. The program's parameters are these, in order, then the captures. Its results are the leaves of
     what the function returns (template holds the rest), then the contents of the parameters it writes to.
+    With `exact`, the sizes of captured arrays are known.
     """
-    return Specialisation().run(function, arguments, keywords or {}, name)
+    return Specialisation(exact).run(function, arguments, keywords or {}, name)
 
 
 class Specialisation:
     """One run of the specialiser over a whole function."""
 
-    def __init__(self):
+    def __init__(self, exact: bool = False):
+        self.exact = exact
         self.builder = Builder(Block())
         self.parameters: list[Variable] = []
         self.captured: list[Variable] = []
@@ -98,15 +108,16 @@ class Specialisation:
             if cell is not None:
                 cell.parameter = True
             self.cells.append(cell)
-            return made
+            return made if value.value is None else value.value
         if type(value) in (tuple, list):
             return type(value)(map(self.enter, value))
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return type(value)(*map(self.enter, value))
         if type(value) is dict:
             return {key: self.enter(item) for key, item in value.items()}
-        if isinstance(value, Node):
-            return value.rebuild([self.enter(item) for item in value.items])
+        if is_record(value):
+            fields = {f.name: self.enter(getattr(value, f.name)) for f in dataclasses.fields(value)}
+            return self.s.store.new(make_record(type(value), fields))
         return value
 
     def parameter(self, of: Parameter, position: int | None) -> tuple[Variable, Any]:
@@ -114,7 +125,7 @@ class Specialisation:
         sizes: list[Any] = []
         for axis, size in enumerate(of.type.shape):
             if size is None:
-                size = Variable(None, core_int())
+                size = Variable(None, INT)
                 self.builder.scopes[0].block.statements.append(size_statement(size, variable, axis))
                 self.builder.definitions[size] = self.builder.scopes[0].block.statements[-1]
                 self.builder.lower_bounds[size] = 2
@@ -127,7 +138,7 @@ class Specialisation:
         return variable, made
 
     def capture(self, value: Any, name: str | None) -> tuple[Variable, Any]:
-        of = Parameter(known_sizes(value), name, getattr(getattr(value, "flags", None), "c_contiguous", True))
+        of = Parameter(type_of(value) if self.exact else known_sizes(value), name, getattr(getattr(value, "flags", None), "c_contiguous", True))
         variable, made = self.parameter(of, None)
         self.captured.append(variable)
         if isinstance(made, Array):
@@ -135,24 +146,7 @@ class Specialisation:
         return variable, made
 
 
-@dataclass(slots=True)
-class Node:
-    """A container of a registered kind among the arguments: its items, and how to build it from them."""
-
-    items: list[Any]
-    rebuild: Callable[[list[Any]], Any]
-
-
-def core_int() -> ArrayType:
-    from ..core import INT
-
-    return INT
-
-
 def size_statement(size: Variable, array: Variable, axis: int) -> Any:
-    from ..core import Assign
-    from ..registry import PRIMITIVES
-
     return Assign((size,), PRIMITIVES["size"], (array,), {"axis": axis}, None)
 
 
@@ -182,4 +176,4 @@ def as_operands(s: Specialiser, value: Any) -> Any:
     return value if value is None else s.operand(value)
 
 
-__all__ = ["Leaf", "NeedStatic", "Node", "Parameter", "Specialised", "inline", "put_together", "specialise"]
+__all__ = ["Leaf", "NeedStatic", "Parameter", "Specialised", "inline", "put_together", "specialise"]

@@ -10,7 +10,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from ..core import BOOL, COMPLEX, FLOAT, INT
+from ..core import BOOL, COMPLEX, FLOAT, INT, Variable
 from ..registry import PRIMITIVES
 from .iteration import Counted, Range, elements
 from .machine import Specialiser
@@ -135,6 +135,8 @@ def extreme(kind: Any, primitive: str) -> Any:
         value = lambda item: item if key is None else call(s, key, [item], {}, node)
         if not has_dynamic(items) and key is None:
             return kind(items)
+        if key is None and all(map(is_size, items)):
+            return functools.reduce(s.builder.dimension_max if primitive == "maximum" else s.builder.dimension_min, items)
         best = items[0]
         compare = gast.Gt() if primitive == "maximum" else gast.Lt()
         for item in items[1:]:
@@ -149,6 +151,11 @@ def extreme(kind: Any, primitive: str) -> Any:
 
 
 NO_FRAME: Any = None
+
+
+def is_size(value: Any) -> bool:
+    """Whether a value is a Python int, known or not."""
+    return type(value) is int or isinstance(value, Variable) and value.type == INT
 
 
 def quantifier(conjunctive: bool) -> Any:
@@ -409,7 +416,56 @@ class Bound:
         return call(s, self.function, arguments, keywords, node)
 
 
+def dimensions(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    return s.type(arguments[0]).ndim if s.number(arguments[0]) else np.ndim(known_shape(s, arguments[0]))
+
+
+def shape(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    from .expressions import as_array
+
+    value = arguments[0] if s.number(arguments[0]) else as_array(s, arguments[0])
+    return s.shape(value)
+
+
+def known_shape(s: Specialiser, value: Any) -> Any:
+    from .expressions import as_array
+
+    return np.empty((1,) * len(s.shape(as_array(s, value))))
+
+
+def number_of_elements(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    sizes = shape(s, arguments, keywords, node)
+    axis = keywords.get("axis", arguments[1] if len(arguments) > 1 else None)
+    return s.builder.product(sizes) if axis is None else sizes[axis]
+
+
+def sample(s: Specialiser, value: Any) -> Any:
+    """A known value that promotes as `value` does."""
+    if not s.number(value):
+        return value
+    of = s.type(value)
+    return np.zeros((), of.dtype)[()].item() if of.weak else np.zeros((1,) * of.ndim, of.dtype)
+
+
+def about_types(function: Any) -> Any:
+    """A NumPy function whose result depends only on the dtypes of its arguments."""
+
+    def run(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+        return function(*(sample(s, a) for a in arguments), **keywords)
+
+    return run
+
+
+def is_scalar(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    (value,) = arguments
+    return not s.type(value).shape if is_dynamic(value) else np.isscalar(value)
+
+
+ABOUT_TYPES = {function: about_types(function) for function in (
+    np.result_type, np.iscomplexobj, np.isrealobj, np.can_cast, np.common_type, np.min_scalar_type)}
+
 BUILTINS = {
+    **ABOUT_TYPES, np.ndim: dimensions, np.shape: shape, np.size: number_of_elements, np.isscalar: is_scalar,
     len: length, range: make_range, enumerate: make_enumerate, zip: make_zip, reversed: make_reversed, map: make_map,
     filter: make_filter, sum: total, min: extreme(min, "minimum"), max: extreme(max, "maximum"),
     any: quantifier(False), all: quantifier(True), abs: absolute, float: conversion(float, FLOAT),

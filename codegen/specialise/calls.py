@@ -80,12 +80,12 @@ def call(s: Specialiser, function: Any, arguments: list[Any], keywords: dict[str
         return call_closure(s, function, arguments, keywords, node)
     if isinstance(function, functools.partial):
         return call(s, function.func, [*function.args, *arguments], {**function.keywords, **keywords}, node)
-    known = lookup(function)
-    if known is not None and needs_rule(s, function, known, arguments, keywords):
-        return call_library(s, function, known, arguments, keywords, node)
     builtin = BUILTINS.get(function) if is_hashable(function) else None
     if builtin is not None:
         return builtin(s, arguments, keywords, node)
+    known = lookup(function)
+    if known is not None and needs_rule(s, function, known, arguments, keywords):
+        return call_library(s, function, known, arguments, keywords, node)
     if isinstance(function, types.FunctionType):
         return call_python(s, function, arguments, keywords, node)
     if isinstance(function, types.MethodType):
@@ -163,11 +163,16 @@ def emit_primitive(s: Specialiser, function: Any, known: Primitive, arguments: l
     if dtype is not None:
         arguments = [s.emit("astype", a, dtype=np.dtype(dtype)) for a in arguments]
     result = s.emit(known, *arguments, **keywords)
-    if isinstance(function, np.ufunc) and isinstance(result, Variable) and result.type.weak:
+    return strong(s, result) if isinstance(function, np.ufunc) and not s.quiet else result
+
+
+def strong(s: Specialiser, result: Any) -> Any:
+    """The result of a ufunc: a NumPy scalar even where its arguments are Python's."""
+    if isinstance(result, tuple):
+        return tuple(strong(s, part) for part in result)
+    if isinstance(result, Variable) and getattr(result.type, "weak", False):
         return s.emit("astype", result, dtype=result.type.dtype)
-    if isinstance(function, np.ufunc) and type(result) in (float, int, complex, bool):
-        return np.asarray(result)[()]
-    return result
+    return np.asarray(result)[()] if type(result) in (float, int, complex, bool) else result
 
 
 def emit_view(s: Specialiser, known: Primitive, arguments: list, keywords: dict, node: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from ..core import FLOAT, Variable
+from ..core import FLOAT, INT, Variable
 from ..registry import PRIMITIVES, lookup
 from .attributes import get_attribute
 from .control import branch, truth
@@ -219,7 +219,26 @@ def compare_two(s: Specialiser, kind: Any, left: Any, right: Any, node: Any) -> 
         case gast.NotIn():
             found = contains(s, right, left, node)
             return not found if isinstance(found, bool) else s.builder.emit(PRIMITIVES["logical_not"], found)
-    return binary(s, kind, left, right, node)
+    decided = decide(s, kind, left, right)
+    return binary(s, kind, left, right, node) if decided is None else decided
+
+
+def decide(s: Specialiser, kind: Any, left: Any, right: Any) -> bool | None:
+    """The outcome of a comparison of sizes, where what is known of them settles it."""
+    flipped = {gast.Lt: gast.Gt, gast.LtE: gast.GtE, gast.Gt: gast.Lt, gast.GtE: gast.LtE}
+    if isinstance(left, int) and isinstance(right, Variable):
+        return decide(s, flipped.get(type(kind), type(kind))(), right, left)
+    if not isinstance(left, Variable) or left.type != INT:
+        return None
+    if isinstance(right, Variable) and right.type == INT and s.builder.same(left, right):
+        return isinstance(kind, (gast.Eq, gast.LtE, gast.GtE))
+    least = s.builder.lower_bound(left)
+    if not isinstance(right, int) or least is None:
+        return None
+    outcomes = {gast.Eq: (least > right, False), gast.NotEq: (least > right, True), gast.Lt: (least >= right, False),
+                gast.LtE: (least > right, False), gast.Gt: (least > right, True), gast.GtE: (least >= right, True)}
+    settled, outcome = outcomes.get(type(kind), (False, None))
+    return outcome if settled else None
 
 
 def identical(s: Specialiser, left: Any, right: Any, node: Any) -> bool:

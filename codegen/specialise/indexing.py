@@ -218,7 +218,7 @@ def canonical_part(s: Specialiser, part: Any, node: Any) -> list[Any]:
 
 
 def masks(items: Any) -> bool:
-    return all(isinstance(item, bool) for item in items)
+    return all(isinstance(item, (bool, np.bool_)) for item in items)
 
 
 def flat(items: Any) -> bool:

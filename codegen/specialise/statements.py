@@ -97,7 +97,7 @@ def place_of(s: Specialiser, name: str, frame: Frame) -> Location:
         raise s.unsupported(f"assigning to the global name '{name}'",
                             "return the value; the user's globals are never changed")
     holder = frame
-    if name in frame.scope.nonlocals or getattr(frame, "comprehension", False) and name not in frame.names:
+    if name in frame.scope.nonlocals:
         holder = frame.parent
         while holder is not None and name not in holder.scope.locals:
             holder = holder.parent

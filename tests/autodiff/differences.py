@@ -1,7 +1,7 @@
 """Derivatives of programs against central differences, first and second order, all by the reference interpreter."""
 import numpy as np
 
-from chainrule.autodiff import forward, reverse
+from chainrule.autodiff import forward, reverse, split
 from chainrule.codegen.core import FLOAT, INT, ArrayType
 from chainrule.codegen.evaluate import evaluate
 from tests.autodiff.scoping import check_scopes
@@ -89,6 +89,19 @@ def check_program(program, arguments, order, tolerance, rng):
         assert np.shape(bar) == np.shape(a) and np.asarray(bar).dtype == np.asarray(a).dtype
     np.testing.assert_allclose(dot(bars, direction), dot(cotangents, wanted), rtol=tolerance, atol=tolerance,
                                err_msg="reverse")
+    check_split(program, active, arguments, cotangents, given)
     if order > 1:
         for first, more in ((pushed, direction), (pulled, cotangents)):
             check_program(first, [*arguments, *more], order - 1, 10 * tolerance, rng)
+
+
+def check_split(program, active, arguments, cotangents, wanted):
+    """The two halves of reverse mode give what the whole gives."""
+    first, second = split(program, active)
+    check_scopes(first)
+    check_scopes(second)
+    count = len(program.results)
+    kept = run(first, arguments)
+    bars = run(second, [*kept[count:], *cotangents])
+    for got, want in zip((*kept[:count], *bars), wanted, strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-12, err_msg="split")

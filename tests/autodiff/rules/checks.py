@@ -18,7 +18,8 @@ def random_like(rng, x):
 
 def inner(a, b):
     """The pairing of cotangents and tangents: no conjugate."""
-    return sum(np.sum(np.asarray(x) * np.asarray(y)).real for x, y in zip(a, b) if x is not None and y is not None)
+    pairs = [(x, y) for x, y in zip(a, b) if x is not None and y is not None]
+    return sum(np.sum(np.asarray(x) * np.asarray(y)).real for x, y in pairs)
 
 
 def fitted(cotangent, x):
@@ -56,7 +57,8 @@ def check_rule(primitive, *operands, operand=0, numeric=True, tolerance=1e-6, in
     if not numeric:
         return
     wide = lambda a: np.asarray(a, np.result_type(a, np.float64))
-    moved = lambda h: primitive(*(wide(x) + h * t if i == operand else o for i, o in enumerate(operands)), **static)
+    moved = lambda h: primitive(*(wide(x) + h * t if i == operand else o for i, o in enumerate(operands)),
+                                **static)
     h = 1e-6
     if invariant is not None:
         high, low = results(invariant(moved(h))), results(invariant(moved(-h)))

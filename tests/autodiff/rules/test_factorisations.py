@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+
 from chainrule.autodiff import rules  # noqa: F401
 from chainrule.codegen.primitives import linalg as la
-
 from tests.autodiff.rules.checks import check_rule
 
 RNG = np.random.default_rng(0)
@@ -61,7 +61,8 @@ def test_svd(shape, make):
 
     def projections(out):
         u, s, vh = out
-        return (u * scale[..., None, :]) @ adjoint(u), s, (adjoint(vh) * scale[..., None, :]) @ vh, u * s[..., None, :] @ vh
+        return (u * scale[..., None, :]) @ adjoint(u), s, (adjoint(vh) * scale[..., None, :]) @ vh,
+        u * s[..., None, :] @ vh
 
     check_rule(la.svd, a, full_matrices=False, invariant=projections)
     check_rule(la.svdvals, a)

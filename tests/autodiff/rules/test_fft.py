@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+
 from chainrule.autodiff import rules  # noqa: F401
 from chainrule.codegen.primitives import fft
-
 from tests.autodiff.rules.checks import check_rule
 
 RNG = np.random.default_rng(0)

@@ -2,22 +2,24 @@
 
 import numpy as np
 import pytest
+
 from chainrule.autodiff import rules  # noqa: F401
 from chainrule.codegen.primitives import reductions, scans, sorting
-
 from tests.autodiff.rules.checks import check_rule
 
 RNG = np.random.default_rng(0)
 ARRAYS = [
     np.array(1.5), RNG.standard_normal(4), RNG.standard_normal((3, 4)), RNG.standard_normal((2, 3, 4)),
-    RNG.standard_normal((3, 1)), RNG.standard_normal((6, 8))[::2, ::-2], RNG.standard_normal((3, 4)).astype("f"),
+    RNG.standard_normal((3, 1)), RNG.standard_normal((6, 8))[::2, ::-2],
+    RNG.standard_normal((3, 4)).astype("f"),
     np.zeros((3, 0)), RNG.standard_normal((3, 2)) + 1j * RNG.standard_normal((3, 2)), np.zeros(3),
     np.array([[0.0, 2.0, 3.0], [0.0, 0.0, 5.0]]), np.array([2.0, 0.0, 3.0, 0.0]),
 ]
 
 
 def axes(rank):
-    return [(), *((i,) for i in range(rank)), *([tuple(range(rank))] if rank > 1 else []), *([(0, 2)] if rank > 2 else [])]
+    return [(), *((i,) for i in range(rank)), *([tuple(range(rank))] if rank > 1 else []),
+            *([(0, 2)] if rank > 2 else [])]
 
 
 @pytest.mark.parametrize("keepdims", [False, True])

@@ -2,16 +2,17 @@
 
 import numpy as np
 import pytest
+
 from chainrule.autodiff import rules  # noqa: F401
 from chainrule.codegen.primitives import special
-
 from tests.autodiff.rules.checks import check_rule
 
 ANYWHERE = np.array([-2.1, -0.4, 0.3, 1.7])
 POSITIVE = np.array([0.2, 0.9, 1.6, 4.0])
 UNIT = np.array([0.1, 0.45, 0.9])
 CASES = [
-    *((name, (ANYWHERE,), 0) for name in "erf erfc erfcx ndtr log_ndtr expit log_expit i0 i1 i0e i1e j0 j1".split()),
+    *((name, (ANYWHERE,),
+       0) for name in "erf erfc erfcx ndtr log_ndtr expit log_expit i0 i1 i0e i1e j0 j1".split()),
     *((name, (POSITIVE,), 0) for name in "gamma gammaln digamma entr".split()),
     *((name, (UNIT,), 0) for name in "erfinv erfcinv ndtri logit".split()),
     ("erfinv", (-UNIT,), 0), ("gamma", (ANYWHERE,), 0), ("gammaln", (ANYWHERE,), 0),

@@ -9,17 +9,23 @@ s = v.astype(np.float32)
 i = np.array([1, 2, 3])
 z = v + 1j * w
 
-PAIRS = [(v, w), (m, v), (v, n), (m, n), (2.0, v), (v, 2.0), (2, 3.0), (t, n.T), (s, s), (s, i), (i, i), (z, v), (v, z),
+PAIRS = [(v, w), (m, v), (v, n), (m, n), (2.0, v), (v, 2.0), (2, 3.0), (t, n.T), (s, s), (s, i), (i, i),
+         (z, v), (v, z),
          ([1, 2, 3], [4.0, 5, 6]), (t, t[0]), (n[0], t), (v, m), (n, v), (np.ones((0, 3)), v), (2.0, s)]
-SUBSCRIPTS = [("ij,jk->ik", m, n), ("ij,jk", m, n), ("ij", m), ("ji", m), ("ij->", m), ("ii", n[:3, :3]), ("ii->i", n[:3, :3]),
-              ("i,i", v, w), ("i,j", v, w), ("...j,j", t, n[0]), ("...ij,...jk", t, n.T), ("ijk,j->...", t, v), ("i...->...", t),
-              (" ij , jk -> ik ", m, n), ("ij,ij->i", m, np.ones((2, 1))), ("i,i->i", v, np.ones(1)), ("ij,j->i", m, np.ones(4)),
-              ("ij,jk,kl->il", m, n, n.T), (",i->i", 2.0, v), ("ij,jk", m), ("i", m), ("ijk", m), ("ij->ik", m), ("ij->ii", m),
+SUBSCRIPTS = [("ij,jk->ik", m, n), ("ij,jk", m, n), ("ij", m), ("ji", m), ("ij->", m), ("ii", n[:3, :3]),
+              ("ii->i", n[:3, :3]),
+              ("i,i", v, w), ("i,j", v, w), ("...j,j", t, n[0]), ("...ij,...jk", t, n.T),
+              ("ijk,j->...", t, v), ("i...->...", t),
+              (" ij , jk -> ik ", m, n), ("ij,ij->i", m, np.ones((2, 1))), ("i,i->i", v, np.ones(1)),
+              ("ij,j->i", m, np.ones(4)),
+              ("ij,jk,kl->il", m, n, n.T), (",i->i", 2.0, v), ("ij,jk", m), ("i", m), ("ijk", m),
+              ("ij->ik", m), ("ij->ii", m),
               ("ij,jk->ik", s[None], n.astype("f")), ("i,i->i", i, i), ("i,i", z, z)]
 
 CASES = rows(
     *[(f, *pair) for f in (np.dot, np.inner, np.outer, np.kron, np.matmul) for pair in PAIRS],
-    *[(f, *pair) for f in (np.vdot, np.vecdot) for pair in PAIRS if pair[0] is not m and np.shape(pair[0]) == np.shape(pair[1])],
+    *[(f, *pair) for f in (np.vdot, np.vecdot)
+      for pair in PAIRS if pair[0] is not m and np.shape(pair[0]) == np.shape(pair[1])],
     (np.vecdot, t, t, {"axis": 1}), (np.vecdot, t, n),
     (np.tensordot, m, n, 1), (np.tensordot, t, t), (np.tensordot, v, w, 0),
     (np.tensordot, t, n, ((1, 2), (0, 1))),

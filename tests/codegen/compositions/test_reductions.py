@@ -12,16 +12,19 @@ h = x.astype(np.float16)
 gaps = np.where(x > 0.3, np.nan, x)
 empty = np.zeros((0, 3))
 
-PLAIN = (np.sum, np.prod, np.max, np.min, np.any, np.all, np.mean, np.var, np.std, np.ptp, np.median, np.argmax, np.argmin,
+PLAIN = (np.sum, np.prod, np.max, np.min, np.any, np.all, np.mean, np.var, np.std, np.ptp, np.median,
+ np.argmax, np.argmin,
          np.count_nonzero)
-AXES = [{}, {"axis": 0}, {"axis": -1}, {"axis": (0, 1)}, {"axis": 5}, {"keepdims": True}, {"axis": 1, "keepdims": True},
+AXES = [{}, {"axis": 0}, {"axis": -1}, {"axis": (0, 1)}, {"axis": 5}, {"keepdims": True}, {"axis": 1,
+ "keepdims": True},
         {"axis": (0, 0)}, {"axis": ()}]
 NAN = (np.nansum, np.nanprod, np.nanmax, np.nanmin, np.nanmean, np.nanvar, np.nanstd)
 
 CASES = rows(
     *[(f, a, k) for f in PLAIN for a in (x, t, i, h, empty) for k in AXES
       if not (k.get("axis") == () and f in (np.argmax, np.argmin, np.median, np.var, np.std))],
-    *[(f, a, k) for f in PLAIN for a in (3.0, 2, [1, 2, 3]) for k in ({}, {"axis": 0}, {"axis": -1}, {"axis": 1})
+    *[(f, a, k) for f in PLAIN for a in (3.0, 2, [1, 2, 3]) for k in ({}, {"axis": 0}, {"axis": -1},
+     {"axis": 1})
       if not (f is np.median and k)],
     *[(f, b) for f in PLAIN if f not in (np.ptp, np.median)],
     *[(f, z) for f in (np.sum, np.prod, np.mean, np.var, np.std)],
@@ -49,8 +52,10 @@ CASES = rows(
     (np.average, i),
     (np.median, [1, np.nan, 3]), (np.median, gaps, 1), (np.median, []),
     (np.median, [[1, 2], [3, 4]], {"axis": 0}), (np.median, t, (0, 2)),
-    *[(np.quantile, a, q, k) for a in (x, t, i, gaps) for q in (0.3, 0, 1, [0.1, 0.5], np.float64(0.7), [[0.2], [0.9]]) for k in AXES[:6]],
-    *[(np.quantile, x, [0.0, 0.35, 0.5, 1.0], {"method": m, "axis": 1}) for m in ("lower", "higher", "midpoint", "nearest")],
+    *[(np.quantile, a, q, k) for a in (x, t, i, gaps) for q in (0.3, 0, 1, [0.1, 0.5], np.float64(0.7),
+     [[0.2], [0.9]]) for k in AXES[:6]],
+    *[(np.quantile, x, [0.0, 0.35, 0.5, 1.0], {"method": m, "axis": 1}) for m in ("lower", "higher",
+     "midpoint", "nearest")],
     (np.quantile, x, 1.5), (np.percentile, x, 30), (np.percentile, t, [10, 90], 1),
     (np.percentile, i, 50), (np.percentile, t, 50),
     (np.percentile, x, 120), (np.quantile, h, 0.3),

@@ -38,7 +38,8 @@ CASES = rows(
     (np.fliplr, v), (np.flipud, v), (np.flipud, 3), *[(np.rot90, x, k) for k in range(-1, 5)],
     (np.rot90, t, 1, (1, 2)),
     (np.rot90, t, 1, (2, 0)), (np.rot90, t, 3, (2, 0)), (np.rot90, x, 1, (0, 0)), (np.rot90, x, 1, (0, 2)),
-    *[(np.roll, v, shift) for shift in (0, 1, -1, 2, 3, 4, -7)], (np.roll, x, 5), (np.roll, x, 1, 1), (np.roll, x, (1, 2), (0, 1)),
+    *[(np.roll, v, shift) for shift in (0, 1, -1, 2, 3, 4, -7)], (np.roll, x, 5), (np.roll, x, 1, 1),
+     (np.roll, x, (1, 2), (0, 1)),
     (np.roll, x, (1, 2), 0), (np.roll, x, 2, (0, 1)), (np.roll, x, 1, 2), (np.roll, np.zeros(0), 1),
     (np.roll, t, -1, -1),
     (np.tile, v, 2), (np.tile, v, (2, 2)), (np.tile, x, 2), (np.tile, t, (2, 1)), (np.tile, 3, 2),
@@ -63,8 +64,10 @@ CASES = rows(
     (np.pad, x, 1, {"constant_values": (1, 2)}),
     (np.pad, v, 1, {"constant_values": 1.7}), (np.pad, x, np.array([[1, 1], [2, 0]])),
     (np.pad, np.float32([1]), 2),
-    *[(np.pad, x, width, mode) for width in (1, ((2, 9), (7, 0)), 0) for mode in ("edge", "reflect", "symmetric", "wrap")],
-    *[(np.pad, np.array([5]), 3, mode) for mode in ("edge", "reflect", "symmetric", "wrap")], (np.pad, np.zeros(0), 1, "edge"),
+    *[(np.pad, x, width, mode) for width in (1, ((2, 9), (7, 0)), 0) for mode in ("edge", "reflect",
+     "symmetric", "wrap")],
+    *[(np.pad, np.array([5]), 3, mode) for mode in ("edge", "reflect", "symmetric", "wrap")], (np.pad,
+     np.zeros(0), 1, "edge"),
     (np.pad, np.zeros(0), 1),
 )
 

@@ -10,7 +10,8 @@ b = np.array([1.0, 0.0, -0.5, 2.0])
 inf = np.inf
 
 CASES = rows(
-    *[(f, a, *axis) for f in (special.logsumexp, special.softmax, special.log_softmax) for a in (x, s, x * 1000, np.arange(4))
+    *[(f, a, *axis) for f in (special.logsumexp, special.softmax, special.log_softmax)
+      for a in (x, s, x * 1000, np.arange(4))
       for axis in ((), (0,), (-1,)) if a.ndim > 1 or axis != (1,)],
     (special.logsumexp, x, (0, 1)), (special.logsumexp, x, 0, {"keepdims": True}),
     (special.logsumexp, x, 1, b),

@@ -1,12 +1,13 @@
 """Type rules held against what NumPy returns, with sizes known and with sizes symbolic."""
 
 import numpy as np
+
 from chainrule.codegen.build import Builder
 from chainrule.codegen.core import INT, ArrayType, Variable, map_variables
 
 
 def variable_of(value, sizes=None):
-    """A variable for an operand; with `sizes`, its sizes of 2 and more are variables too, with their values."""
+    """A variable for an operand; with `sizes`, its sizes of 2 and more are variables, noted there."""
     if not isinstance(value, (np.ndarray, np.generic)):
         return value
     shape = tuple(symbol(size, sizes) if sizes is not None and size > 1 else size for size in value.shape)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from chainrule.codegen import primitives  # noqa: F401
 from chainrule.codegen.build import Builder
 from chainrule.codegen.core import ArrayType, Variable
@@ -9,7 +10,6 @@ from chainrule.codegen.primitives import linalg as la
 from chainrule.codegen.primitives.convolution import convolve
 from chainrule.codegen.primitives.einsum import einsum
 from chainrule.codegen.primitives.fft import fft, ifft, irfft, rfft
-
 from tests.codegen.primitives.checks import check_type
 
 DTYPES = ["f", "d", "F", "D", "i4"]
@@ -20,8 +20,9 @@ def array(shape, dtype="d"):
 
 
 @pytest.mark.parametrize("dtypes", ["ff", "fd", "if", "?i", "fF", "??"])
-@pytest.mark.parametrize("a, b", [((3,), (3,)), ((3,), (3, 2)), ((2, 3), (3,)), ((2, 3), (3, 4)), ((5, 2, 3), (3,)),
-                                  ((3,), (5, 3, 2)), ((1, 2, 3), (5, 3, 4)), ((0, 3), (3, 0)), ((2, 0), (0, 2))])
+@pytest.mark.parametrize("a, b",
+                         [((3,), (3,)), ((3,), (3, 2)), ((2, 3), (3,)), ((2, 3), (3, 4)), ((5, 2, 3), (3,)),
+                          ((3,), (5, 3, 2)), ((1, 2, 3), (5, 3, 4)), ((0, 3), (3, 0)), ((2, 0), (0, 2))])
 def test_matmul(a, b, dtypes):
     check_type(la.matmul, array(a, dtypes[0]), array(b, dtypes[1]))
 
@@ -74,7 +75,8 @@ def variable(*shape, dtype="d"):
 
 @pytest.mark.parametrize("primitive, operands", [
     (la.matmul, [(2, 3), (2,)]), (la.matmul, [(), (2,)]), (la.matmul, [(2,), ()]), (la.solve, [(2, 2), (3,)]),
-    (la.solve, [(2, 2), (3, 2)]), (la.solve, [(2, 2), ()]), (la.inv, [(2, 3)]), (la.inv, [(3,)]), (la.qr, [(3,)]),
+    (la.solve, [(2, 2), (3, 2)]), (la.solve, [(2, 2), ()]), (la.inv, [(2, 3)]), (la.inv, [(3,)]),
+    (la.qr, [(3,)]),
 ])
 def test_mistakes_are_numpys(primitive, operands):
     with pytest.raises(ValueError) as ours:

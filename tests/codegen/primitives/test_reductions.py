@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+
 from chainrule.codegen import primitives  # noqa: F401
 from chainrule.codegen.build import Builder
 from chainrule.codegen.core import INT, ArrayType, Variable
 from chainrule.codegen.primitives import reductions as r
 from chainrule.codegen.primitives import scans, sorting
-
 from tests.codegen.primitives.checks import check_type
 
 DTYPES = ["?", "i1", "u1", "i8", "u8", "e", "f", "d", "F", "D"]
@@ -36,7 +36,8 @@ def test_positions_scans_and_sorts(dtype):
     check_type(sorting.searchsorted, x[0], x[0, 0], side="left")
 
 
-@pytest.mark.parametrize("primitive, shape, axis", [(r.max, (0,), (0,)), (r.min, (3, 0), (1,)), (r.argmax, (0,), 0)])
+@pytest.mark.parametrize("primitive, shape, axis",
+                         [(r.max, (0,), (0,)), (r.min, (3, 0), (1,)), (r.argmax, (0,), 0)])
 def test_nothing_to_reduce(primitive, shape, axis):
     with pytest.raises(ValueError) as ours:
         primitive.type_rule(Builder(), Variable("x", ArrayType(np.dtype("d"), shape)), axis=axis)

@@ -1,0 +1,157 @@
+"""The Numba backend: a program as the text of a module with one compiled function, and that as a callable.
+
+>>> from ...codegen.build import Builder
+>>> from ...codegen.core import INT, ArrayType, Variable
+>>> x = Variable("x", ArrayType(np.dtype("float32"), (Variable("n", INT),)))
+>>> builder = Builder()
+>>> n = builder.emit(PRIMITIVES["size"], x, axis=0)
+>>> x.type = x.type.with_shape((n,))
+>>> builder.block.results = (builder.emit(PRIMITIVES["multiply"], x, 0.5),)
+>>> print(emit(Program("half", (x,), builder.block)), end="")
+import numba
+import numpy as np
+<BLANKLINE>
+<BLANKLINE>
+@numba.njit(error_model="numpy")
+def half(x):
+    n = x.shape[0]
+    result = np.empty(n, dtype=np.float32)
+    for i in range(n):
+        result[i] = x[i] * np.float32(0.5)
+    return result
+"""
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import linecache
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import gast
+import numpy as np
+
+from ...codegen.core import ArrayType, Program, Variable, type_of
+from ...codegen.errors import Location
+from ...codegen.fuse import fuse
+from ...codegen.inplace import write_in_place
+from ...codegen.printing import to_tree
+from ...codegen.registry import PRIMITIVES
+from ...codegen.trees import assign, call, name, stored, tuple_tree
+from ...codegen.unparse import unparse_with_locations
+from ..numpy.emit import LOADED, Text
+from .lower import in_library, lower
+
+SUPPORT = "chainrule_support"
+
+
+def compiled_form(program: Program, owned_parameters: Iterable[Variable] = (), fresh_results: bool = False,
+                  merge: bool = True) -> Program:
+    """The loop program with its writes in place: what is emitted."""
+    return write_in_place(fuse(program, merge, in_library), owned_parameters, fresh_results)
+
+
+def emit(program: Program, cache: bool = False, **options: Any) -> Text:
+    """The program as a module that needs NumPy, Numba and sometimes support.py; `options` of compiled_form."""
+    lowered, calls = lower(compiled_form(program, **options))
+    function = to_tree(lowered)
+    for node in gast.walk(function):
+        if isinstance(node, gast.keyword) and node.arg == "dtype" and getattr(node.value, "id", None) == "bool":
+            node.value = name("np.bool_")
+    keywords = {"error_model": gast.Constant("numpy", None)} | ({"cache": gast.Constant(True, None)} if cache else {})
+    function.decorator_list = [call("numba.njit", **keywords)]
+    body = [gast.ast_to_gast(ast.parse(text).body[0]) for text in calls.constants]
+    helpers = [gast.ast_to_gast(ast.parse(text).body[0]) for text in calls.texts]
+    functions = [*helpers, function]
+    if any(restores(result) for result in program.results):
+        functions.append(wrapper(function, program))
+    module = gast.Module([*imports(functions, body), *body, *functions], [])
+    return Text(*unparse_with_locations(module))
+
+
+def restores(result: Any) -> bool:
+    """Whether a result is a NumPy scalar, which Numba gives back as a Python number."""
+    of = type_of(result)
+    return isinstance(of, ArrayType) and not of.shape and not of.weak
+
+
+def wrapper(function: Any, program: Program) -> Any:
+    """A Python function around the compiled one, which makes Python's numbers NumPy's again."""
+    public = function.name
+    function.name = f"compiled_{public}"
+    names = [parameter.id for parameter in function.args.args]
+    inner = call(function.name, *map(name, names))
+    dtypes = [f"np.{'bool' if type_of(r).dtype.kind == 'b' else type_of(r).dtype.name}" if restores(r) else None
+              for r in program.results]
+    if len(dtypes) == 1:
+        body = [gast.Return(call(dtypes[0], inner))]
+    else:
+        results = [f"result{k}" for k in range(len(dtypes))]
+        restored = [call(dtype, name(r)) if dtype else name(r) for r, dtype in zip(results, dtypes)]
+        body = [assign(gast.Tuple([stored(r) for r in results], gast.Store()), inner),
+                gast.Return(tuple_tree(restored))]
+    return gast.FunctionDef(public, function.args, body, [], None, None, [])
+
+
+def imports(functions: list, body: list) -> list:
+    """The imports of a module, standard library first."""
+    used = {node.id for tree in (*functions, *body) for node in gast.walk(tree) if isinstance(node, gast.Name)}
+    plain = [module for module in ("math", "numba") if module in used]
+    found = [gast.Import([gast.alias(module, None)]) for module in plain]
+    if "np" in used:
+        found.append(gast.Import([gast.alias("numpy", "np")]))
+    if "scipy" in used:
+        found.append(gast.Import([gast.alias("scipy.special", None)]))
+    if "PRIMITIVES" in used:
+        found.append(gast.ImportFrom("chainrule.codegen.registry", [gast.alias("PRIMITIVES", None)], 0))
+    if "support" in used:
+        found.append(gast.Import([gast.alias(SUPPORT, "support")]))
+    return found
+
+
+def load(text: str, name: str, directory: str | os.PathLike | None = None) -> Callable:
+    """The function called `name` of a module, which is kept as a real file, so that Numba can cache it."""
+    directory = Path(tempfile.mkdtemp(prefix="chainrule-") if directory is None else directory)
+    directory.mkdir(parents=True, exist_ok=True)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:20]
+    path = directory / f"{name}_{digest}.py"
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        write(path, text)
+    from . import support
+
+    sys.modules.setdefault(SUPPORT, support)
+    spec = importlib.util.spec_from_file_location(f"chainrule_generated_{name}_{digest}", path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    linecache.checkcache(str(path))
+    locations: dict[int, Location] = getattr(text, "locations", {})
+    LOADED[str(path)] = locations
+    return getattr(module, name)
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".part")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def save(text: str, path: str | os.PathLike) -> None:
+    """Write a module to a file, and beside it the support file, if the module needs it."""
+    from . import support
+
+    path = Path(path)
+    write(path, text)
+    if SUPPORT in text:
+        write(path.parent / f"{SUPPORT}.py", Path(support.__file__).read_text(encoding="utf-8"))

@@ -1,0 +1,113 @@
+"""Calls that Numba cannot make: each becomes a function that steps out to Python, to be seen in the source.
+
+>>> from ...codegen.build import Builder
+>>> from ...codegen.core import INT
+>>> x = Variable("x", ArrayType(np.dtype(float), (Variable("n", INT),)))
+>>> builder = Builder()
+>>> _ = builder.emit(PRIMITIVES["sort"], x, axis=0)
+>>> calls = Calls()
+>>> calls.function(builder.block.statements[-1]).printed
+'numpy_sort'
+>>> print(calls.texts[0])
+@numba.njit
+def numpy_sort(x):
+    with numba.objmode(result="float64[::1]"):
+        result = np.ascontiguousarray(np.sort(x))
+    return result
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from ...codegen.core import ArrayType, Assign, Operand, Variable, variables_in
+from ...codegen.expressions import Expressions
+from ...codegen.registry import PRIMITIVES, Primitive
+from ...codegen.trees import constant, method
+from ...codegen.trees import name as tree_of
+from ...codegen.unparse import unparse
+from .forms import form
+
+PARAMETERS = "xyzuvw"
+
+
+class Calls:
+    """The functions of a module that call a library, one for each operation and types of operands."""
+
+    def __init__(self):
+        self.made: dict[tuple, Primitive] = {}
+        self.texts: list[str] = []
+        self.constants: list[str] = []
+
+    def function(self, statement: Assign) -> Primitive:
+        """The operation that calls the function for a statement, on the variables that the statement reads."""
+        variables = list(dict.fromkeys(variables_in(statement.operands)))
+        parameters = {v: f"{PARAMETERS[k]}" if k < len(PARAMETERS) else f"x{k}" for k, v in enumerate(variables)}
+        results = ["result"] if len(statement.targets) == 1 else [f"result{k}" for k in range(len(statement.targets))]
+        expression = self.expression(statement, parameters)
+        types = ", ".join(f'{name}="{numba_type(t.type)}"' for name, t in zip(results, statement.targets))
+        body = self.body(statement, results, expression)
+        head = f"({', '.join(parameters.values())}):"
+        inside = f"    with numba.objmode({types}):" if types else "    with numba.objmode():"
+        lines = [head, inside, *("        " + line for line in body), *([f"    return {', '.join(results)}"] * bool(types))]
+        key = tuple(lines)
+        if key not in self.made:
+            base = f"numpy_{statement.primitive.name}"
+            taken = [p.name for p in self.made.values()]
+            name = next(n for n in (base, *(f"{base}_{k}" for k in range(2, 999))) if n not in taken)
+            traits = {"effect": statement.primitive.effect}
+            self.made[key] = form(name, name, **traits)
+            self.texts.append(f"@numba.njit\ndef {name}" + "\n".join(lines))
+        return self.made[key]
+
+    def constant(self, value: np.ndarray) -> Primitive:
+        """The operation that gives a fresh copy of an array known in advance."""
+        name = f"constant_{len(self.constants) + 1}"
+        self.constants.append(f"{name} = {unparse(constant(value)).strip()}")
+        return form("values", lambda: method(tree_of(name), "copy"), allocates=True)
+
+    def expression(self, statement: Assign, names: dict[Variable, str]) -> str:
+        """The call as NumPy source."""
+        if statement.primitive.effect:
+            static = "".join(f", {k}={v!r}" for k, v in statement.static.items())
+            shown = [unparse(Expressions(names, {}).tree(o)).strip() for o in statement.operands]
+            return f"print({', '.join(shown)}{static})"
+        try:
+            return unparse(Expressions(names, {}).expression(statement)).strip()
+        except (NotImplementedError, TypeError, ValueError):
+            return registered(statement, names)
+
+    def body(self, statement: Assign, results: list[str], expression: str) -> list[str]:
+        if not statement.targets:
+            return [expression]
+        if len(results) == 1:
+            return [f"{results[0]} = {contiguous(expression, statement.targets[0].type)}"]
+        lines = [f"{', '.join(results)} = {expression}"]
+        for name, target in zip(results, statement.targets):
+            if target.type.shape:
+                lines.append(f"{name} = {contiguous(name, target.type)}")
+        return lines
+
+
+def registered(statement: Assign, names: dict[Variable, str]) -> str:
+    """A call of the primitive itself, where NumPy has nothing of the kind."""
+    to = Expressions(names, {})
+    operands = [unparse(to.tree(operand)).strip() for operand in statement.operands]
+    static = [f"{key}={value!r}" for key, value in statement.static.items()]
+    return f'PRIMITIVES["{statement.primitive.name}"]({", ".join([*operands, *static])})'
+
+
+def contiguous(expression: str, of: ArrayType) -> str:
+    return f"np.ascontiguousarray({expression})" if of.shape else expression
+
+
+def numba_type(of: ArrayType) -> str:
+    """A type in Numba's notation, as of a C-contiguous array."""
+    scalar = "boolean" if of.dtype.kind == "b" else of.dtype.name
+    return scalar + (f"[{':, ' * (of.ndim - 1)}::1]" if of.ndim else "")
+
+
+def read(statement: Assign) -> tuple[Operand, ...]:
+    """The variables that a call passes."""
+    return tuple(dict.fromkeys(variables_in(statement.operands)))
+
+

@@ -1,0 +1,255 @@
+"""Lower: from the loop program to operations that Numba has, and means the same by.
+
+Scalar arithmetic gets its dtypes written out (elementwise.py), products go to BLAS, checks name the
+user's line, and what Numba cannot do becomes a call of the library (library.py).
+"""
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+import numpy as np
+
+from ...codegen.core import (INT, ArrayType, Assign, Block, For, If, Operand, Program, Statement, Variable, While,
+                             operands_of, type_of, variables_in, walk)
+from ...codegen.errors import UnsupportedError
+from ...codegen.expand import Expander
+from ...codegen.registry import PRIMITIVES
+from . import elementwise, forms
+from .library import Calls, read
+
+RULES: dict[str, Callable[[Lowering, Assign], Operand | None]] = {}  # noqa: F821
+# These print for Numba as they do for NumPy.
+SAME = frozenset("size zeros ones empty full arange transpose broadcast_to nonzero count_nonzero stack pop "
+                 "check".split())
+# These have no scalar form in Numba: they are called on whole arrays.
+LIBRARY = frozenset("erfcx erfinv erfcinv gamma beta betaln log_ndtr ndtri i0 i1 i0e i1e iv ive j0 j1 jv "
+                    "polygamma".split())
+
+
+def in_library(statement: Assign) -> bool:
+    """Whether an operation has no form on scalars in Numba, so that it is called on whole arrays."""
+    name = statement.primitive.name
+    ordered = name in ("less", "less_equal", "greater", "greater_equal")
+    return name in LIBRARY or (ordered and any(type_of(o).dtype.kind == "c" for o in statement.operands))
+
+
+def require_dtypes(program: Program) -> None:
+    """Refuse the dtypes that Numba's arrays do not have."""
+    for statement in walk(program.body):
+        for variable in (*program.parameters, *statement.targets, *variables_in(operands_of(statement))):
+            dtype = getattr(variable.type, "element", variable.type).dtype
+            if dtype.char in "egG":
+                raise UnsupportedError(f"compiled code has no {dtype}", "use float32 or float64, or do not compile",
+                                       statement.location)
+
+
+def rule(*names: str) -> Callable:
+    """Enter the lowering of primitives: it gives the results, or None where the statement stays."""
+
+    def enter(function):
+        RULES.update(dict.fromkeys(names, function))
+        return function
+
+    return enter
+
+
+def lower(program: Program) -> tuple[Program, Calls]:
+    """The program in Numba's terms, and the library calls it makes."""
+    require_dtypes(program)
+    lowering = Lowering()
+    return Program(program.name, program.parameters, lowering.block(program.body)), lowering.calls
+
+
+class Lowering(Expander):
+    """Rewrites every statement that Numba would read otherwise."""
+
+    def __init__(self):
+        super().__init__(RULES)
+        self.calls = Calls()
+
+    def rule(self, statement: Assign) -> Callable | None:
+        primitive = statement.primitive
+        if PRIMITIVES.get(primitive.name) is not primitive or primitive.name in SAME:
+            return None
+        if primitive.name in RULES:
+            return RULES[primitive.name]
+        scalar = all(not getattr(t.type, "shape", ()) for t in statement.targets)
+        if primitive.elementwise and scalar and not in_library(statement):
+            return lower_scalar
+        return library_call
+
+    def alias(self, target: Variable, value: Operand) -> None:
+        dtype = target.type.dtype
+        value = elementwise.cast(self, value, dtype)
+        self.builder.append(Assign((target,), forms.cast, (value,), {"dtype": dtype, "source": dtype},
+                                   self.builder.location))
+
+    def statement(self, statement: Statement) -> None:
+        if isinstance(statement, (For, While)):
+            initial = self.settled(statement.initial, statement.carried)
+            statement = dataclasses.replace(statement, initial=initial)
+        match statement:
+            case If():
+                test = elementwise.cast(self, statement.test, bool)
+                statement = dataclasses.replace(statement, test=test, body=self.ended(statement.body, statement.targets),
+                                                orelse=self.ended(statement.orelse, statement.targets))
+                self.builder.append(statement)
+            case For():
+                body = self.ended(statement.body, statement.carried)
+                self.builder.append(dataclasses.replace(statement, body=body))
+            case While():
+                test = Variable(None, ArrayType(np.dtype(bool), (), True))
+                body = self.ended(statement.body, statement.carried)
+                self.builder.append(dataclasses.replace(statement, test=self.ended(statement.test, (test,)), body=body))
+            case _:
+                super().statement(statement)
+
+    def ended(self, block: Block, targets: tuple[Variable, ...]) -> Block:
+        """A block whose results have the dtypes of the variables that they become."""
+        made = Block()
+        with self.builder.inside(made):
+            for statement in block.statements:
+                self.statement(statement)
+            made.results = self.settled(block.results, targets)
+        return made
+
+    def settled(self, operands: tuple[Operand, ...], targets: tuple[Variable, ...]) -> tuple[Operand, ...]:
+        scalar = lambda target: isinstance(target.type, ArrayType) and not target.type.shape
+        return tuple(elementwise.cast(self, operand, target.type.dtype) if scalar(target) else operand
+                     for operand, target in zip(operands, targets, strict=True))
+
+
+def lower_scalar(to: Lowering, statement: Assign) -> Operand | None:
+    result = elementwise.lower(to, statement)
+    return library_call(to, statement) if result is None else result
+
+
+def library_call(to: Lowering, statement: Assign) -> Operand | tuple | None:
+    """A call of the library, through Python."""
+    function = to.calls.function(statement)
+    targets = tuple(Variable(t.name, t.type) for t in statement.targets)
+    to.builder.append(Assign(targets, function, read(statement), {}, statement.location))
+    return targets
+
+
+def contiguous(to: Expander, array: Operand) -> Operand:
+    return to.assign(forms.contiguous, type_of(array), array)
+
+
+@rule("matmul")
+def matmul(to: Lowering, statement: Assign) -> Operand | None:
+    """A product of vectors and matrices of one inexact dtype: BLAS."""
+    a, b = statement.operands
+    if max(a.type.ndim, b.type.ndim) > 2 or a.type.dtype != b.type.dtype or a.type.dtype.char not in "fdFD":
+        return library_call(to, statement)
+    return to.assign(forms.dot, statement.targets[0].type, contiguous(to, a), contiguous(to, b))
+
+
+@rule("reshape")
+def reshape(to: Lowering, statement: Assign) -> Operand:
+    array, shape = statement.operands
+    shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    of = type_of(array)
+    if not of.shape:
+        array = to.assign(forms.cast, of, elementwise.cast(to, array, of.dtype), dtype=of.dtype, source=of.dtype)
+        return to.emit("full", shape, array, dtype=of.dtype)
+    if not shape:
+        return to.assign("getitem", statement.targets[0].type, array, (0,) * of.ndim)
+    return to.assign(forms.reshape, statement.targets[0].type, array, shape)
+
+
+@rule("getitem")
+def getitem(to: Lowering, statement: Assign) -> Operand | None:
+    array, index = statement.operands
+    if not type_of(array).shape:
+        return to.emit("full", statement.targets[0].type.shape, array, dtype=type_of(array).dtype)
+    return None
+
+
+@rule("setitem", "index_add")
+def setitem(to: Lowering, statement: Assign) -> Operand | None:
+    array, index, value = statement.operands[:3]
+    if type_of(value).shape:
+        return library_call(to, statement)
+    return to.assign(statement.primitive, array.type, array, index,
+                     elementwise.cast(to, value, array.type.dtype))
+
+
+@rule("copy")
+def copy(to: Lowering, statement: Assign) -> Operand | None:
+    (array,) = statement.operands
+    if type_of(array).shape:
+        return None
+    dtype = type_of(array).dtype
+    return to.assign(forms.cast, statement.targets[0].type, elementwise.cast(to, array, dtype), dtype=dtype,
+                     source=dtype)
+
+
+@rule("constant")
+def constant(to: Lowering, statement: Assign) -> Operand:
+    """An array known in advance: a global of the module, copied where it may be written."""
+    return to.assign(to.calls.constant(statement.static.get("value", *statement.operands)), statement.targets[0].type)
+
+
+@rule("push")
+def push(to: Lowering, statement: Assign) -> Operand:
+    stack, value = statement.operands
+    element = stack.type.element
+    value = contiguous(to, value) if element.shape else elementwise.cast(to, value, element.dtype)
+    return to.assign("push", stack.type, stack, value)
+
+
+@rule("check_same")
+def check_same(to: Lowering, statement: Assign) -> tuple:
+    equal = to.assign("equal", ArrayType(np.dtype(bool), (), True), *statement.operands)
+    elementwise.check(to, equal, "ValueError", statement.static.get("message", "sizes differ"))
+    return ()
+
+
+@rule("check_index")
+def check_index(to: Lowering, statement: Assign) -> tuple:
+    """A check that an index is inside: a message made at run time would take a second to compile."""
+    index, size = statement.operands
+    truth = ArrayType(np.dtype(bool), (), True)
+    index = elementwise.cast(to, index, np.int64)
+    inside = to.assign(forms.inside, truth, index, size)
+    axis = statement.static.get("axis", 0)
+    elementwise.check(to, inside, "IndexError", f"index is out of bounds for axis {axis}")
+    return ()
+
+
+@rule("print")
+def print_(to: Lowering, statement: Assign) -> tuple | None:
+    plain = all(isinstance(o, str) or not type_of(o).shape for o in statement.operands)
+    if plain and statement.static.get("sep", " ") == " " and statement.static.get("end", "\n") == "\n":
+        return None
+    return library_call(to, statement)
+
+
+@rule("searchsorted")
+def searchsorted(to: Lowering, statement: Assign) -> Operand:
+    """One value is searched for here, many by the library."""
+    array, value = statement.operands
+    if type_of(value).shape or array.type.dtype.kind == "c":
+        return library_call(to, statement)
+    dtype = np.result_type(array.type.dtype, type_of(value).dtype)
+    right = statement.static.get("side", "left") == "right"
+    return to.assign(forms.helper("searchsorted"), statement.targets[0].type, array,
+                     elementwise.cast(to, value, dtype), right)
+
+
+@rule("slice_start", "slice_size")
+def slice_part(to: Lowering, statement: Assign) -> Operand:
+    """A slice's start or size; a missing bound is written as the end that it means."""
+    size, start, stop, step = statement.operands
+    step = 1 if step is None else step
+    if isinstance(step, Variable) and (start is None or stop is None):
+        return to.assign(to.calls.function(statement), INT, *read(statement))
+    up = isinstance(step, Variable) or step > 0
+    far = to.assign("add", INT, size, 1) if isinstance(size, Variable) else size + 1
+    before = to.assign("multiply", INT, far, -1) if isinstance(far, Variable) else -far
+    start = (0 if up else far) if start is None else start
+    stop = (far if up else before) if stop is None else stop
+    operands = (size, start, step) if statement.primitive.name == "slice_start" else (size, start, stop, step)
+    return to.assign(forms.helper(statement.primitive.name), INT, *operands)

@@ -1,0 +1,109 @@
+"""From a specialised function to something that runs: the order of the passes, and what each stage prints."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..backends.numba import emit as numba_backend
+from ..backends.numpy import emit as numpy_backend
+from ..codegen.core import Program
+from ..codegen.inplace import write_in_place
+from ..codegen.printing import print_program
+from ..codegen.simplify import simplify
+from ..codegen.specialise import Specialised, put_together
+
+STAGES = ("core", "simplified", "numpy", "loops", "numba")
+
+
+def text_of_stage(program: Program, stage: str) -> str:
+    """The program as Python at one of the stages it passes through."""
+    if stage == "core":
+        return print_program(write_in_place(program))
+    if stage == "simplified":
+        return print_program(write_in_place(simplify(program)))
+    if stage == "numpy":
+        return numpy_text(program)
+    if stage == "loops":
+        return print_program(numba_backend.compiled_form(simplify(program)))
+    if stage == "numba":
+        return numba_backend.emit(simplify(program))
+    raise ValueError(f"there is no stage {stage!r}; the stages are {', '.join(STAGES)}")
+
+
+def numpy_text(program: Program) -> Any:
+    ready = simplify(write_in_place(simplify(program, keep_sizes=False)), keep_sizes=False)
+    return numpy_backend.emit(ready)
+
+
+class Compiled:
+    """A program of one signature, ready to be called with the leaves of its arguments."""
+
+    def __init__(self, specialised: Specialised, jitted: bool):
+        self.captures = specialised.captures
+        self.guards = specialised.guards
+        self.template = specialised.template
+        self.written = specialised.written
+        self.program = specialised.program
+        self.capture_types = [capture.variable.type for capture in specialised.captures]
+        self.function = build(specialised.program, jitted)
+        self.count = len(specialised.program.results)
+
+    def fresh(self) -> bool:
+        """Whether everything outside on which the program was specialised is still as it was."""
+        return all(guard.holds() for guard in self.guards)
+
+    def fetched(self) -> list[Any] | None:
+        """The captured values of this call; None if one has another type than the program was made for."""
+        values = [capture.fetch() for capture in self.captures]
+        for value, known in zip(values, self.capture_types, strict=True):
+            if not fits(value, known):
+                return None
+        return values
+
+    def __call__(self, leaves: list[Any], captured: list[Any]) -> Any:
+        try:
+            results = self.function(*leaves, *captured)
+        except Exception as error:
+            raise numpy_backend.annotate(error) from None
+        results = (results,) if self.count == 1 else results
+        if self.written:
+            results = self.write_back(leaves, results)
+        return put_together(self.template, [plain(result) for result in results])
+
+    def write_back(self, leaves: list[Any], results: tuple) -> tuple:
+        """Give the arguments that the function writes to their new contents."""
+        kept = results[:-len(self.written)]
+        for where, contents in zip(self.written, results[-len(self.written):], strict=True):
+            for other, leaf in enumerate(leaves):
+                if other != where and isinstance(leaf, np.ndarray) and np.may_share_memory(leaf, leaves[where]):
+                    raise ValueError("an argument that the function writes to shares memory with another argument; "
+                                     "pass a copy")
+            leaves[where][...] = contents
+        kept = tuple(leaves[self.written[[id(r) for r in results[-len(self.written):]].index(id(result))]]
+                     if any(result is r for r in results[-len(self.written):]) else result for result in kept)
+        return kept
+
+
+def plain(result: Any) -> Any:
+    """0-d arrays as the scalars that NumPy gives."""
+    return result[()] if isinstance(result, np.ndarray) and result.ndim == 0 else result
+
+
+def fits(value: Any, known: Any) -> bool:
+    """Whether a captured value is of the type that the program was made for."""
+    if known.weak:
+        return {float: "f", complex: "c"}.get(type(value)) == known.dtype.kind
+    if not isinstance(value, (np.ndarray, np.generic)) or value.dtype != known.dtype or value.ndim != known.ndim:
+        return False
+    return all((size == now) if isinstance(size, int) else now > 1
+               for size, now in zip(known.shape, value.shape, strict=True))
+
+
+def build(program: Program, jitted: bool) -> Callable:
+    """The program as a function: Numba's if jitted, else NumPy's."""
+    if jitted:
+        text = numba_backend.emit(simplify(program))
+        return numba_backend.load(text, program.name)
+    return numpy_backend.load(numpy_text(program), program.name)

@@ -1,0 +1,155 @@
+"""What a transformed function is, and what happens when it is called."""
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from typing import Any
+
+from ..codegen.errors import ChainruleError
+from ..codegen.parse import parse_text
+from ..codegen.specialise import NeedStatic, specialise
+from ..codegen.specialise.values import ArrayMethod, Closure, Method
+from .arguments import as_nodes, flatten, is_dynamic_leaf, leaf_key, pinned_values, placeholders
+from .compiled import Compiled, text_of_stage
+
+
+class Transformation:
+    """A function made from another. Subclasses say how by `expand`, which the specialiser calls.
+
+    Calling it finds the program for the arguments' signature, or makes it, and runs it.
+    """
+
+    jitted = False
+    compiled_kind = Compiled
+
+    def __init__(self, function: Any):
+        if isinstance(function, str):
+            function = parse_text(function)
+        if not callable(function) and not isinstance(function, (Closure, Method, ArrayMethod)):
+            raise TypeError(f"expected a function, got {type(function).__name__}")
+        self.function = function
+        self.pins: dict[Any, frozenset] = {}
+        self.exact: set[Any] = set()
+        self.programs: dict[Any, list[Compiled]] = {}
+        if isinstance(function, (types.FunctionType, Transformation)):
+            functools.update_wrapper(self, function, updated=())
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        self.check(arguments, keywords)
+        static, arguments, keywords = self.take_static(arguments, keywords)
+        leaves, structure = flatten((arguments, keywords))
+        compiled, captured, dynamic = self.prepared(leaves, structure, static)
+        return self.finish(compiled(dynamic, captured))
+
+    def prepared(self, leaves: list, structure: Any, static: Any = None) -> tuple[Compiled, list, list]:
+        """The program for these leaves, its captured values, and the leaves that it takes."""
+        key = (structure, tuple(map(leaf_key, leaves)), static)
+        dynamic = [leaf for leaf in leaves if is_dynamic_leaf(leaf)]
+        compiled, captured = self.find(key, dynamic)
+        if compiled is None:
+            compiled, captured = self.make(key, leaves, structure, dynamic, static)
+        return compiled, captured, dynamic
+
+    def find(self, key: Any, dynamic: list[Any]) -> tuple[Compiled | None, Any]:
+        """The program made earlier for this signature, if what it was made from has not changed."""
+        pins = self.pins.get(key, frozenset())
+        for compiled in self.programs.get((key, pinned_values(dynamic, pins)), ()):
+            if compiled.fresh():
+                captured = compiled.fetched()
+                if captured is not None:
+                    return compiled, captured
+        return None, None
+
+    def make(self, key: Any, leaves: list, structure: Any, dynamic: list, static: Any) -> tuple[Compiled, list]:
+        specialised = self.specialised(key, leaves, structure, static)
+        compiled = self.compiled_kind(specialised, self.jitted)
+        pins = self.pins.get(key, frozenset())
+        self.programs.setdefault((key, pinned_values(dynamic, pins)), []).insert(0, compiled)
+        return compiled, [capture.fetch() for capture in compiled.captures]
+
+    def specialised(self, key: Any, leaves: list, structure: Any, static: Any) -> Any:
+        """The core program for these arguments; sizes that turn out to be needed become part of the signature."""
+        names = self.leaf_names(leaves, structure, static)
+        while True:
+            pins = self.pins.get(key, frozenset())
+            items, _ = placeholders(leaves, names, pins)
+            arguments, keywords = self.put_static(*as_nodes(structure, items), static)
+            try:
+                return specialise(self, list(arguments), keywords, self.program_name(), key in self.exact)
+            except NeedStatic as need:
+                wanted = {pin for pin in need.pins if isinstance(pin[0], int)}
+                exact = any(not isinstance(pin[0], int) for pin in need.pins)
+                if wanted <= pins and (not exact or key in self.exact):
+                    raise need.error from None
+                self.pins[key] = pins | wanted
+                if exact:
+                    self.exact.add(key)
+
+    def source(self, arguments: tuple, keywords: dict, stage: str) -> str:
+        """The text of the program for these arguments."""
+        self.check(arguments, keywords)
+        static, arguments, keywords = self.take_static(arguments, keywords)
+        leaves, structure = flatten((arguments, keywords))
+        key = (structure, tuple(map(leaf_key, leaves)), static)
+        return str(text_of_stage(self.specialised(key, leaves, structure, static).program, stage))
+
+    # what subclasses change
+
+    def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
+        """The transformed function's value on the specialiser's values."""
+        raise NotImplementedError
+
+    def __specialise__(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
+        return self.expand(s, arguments, keywords, node)
+
+    def check(self, arguments: tuple, keywords: dict) -> None:
+        """Refuse arguments that no program could be made for."""
+
+    def finish(self, result: Any) -> Any:
+        """The caller's result from the program's."""
+        return result
+
+    def take_static(self, arguments: tuple, keywords: dict) -> tuple[Any, tuple, dict]:
+        return None, arguments, keywords
+
+    def put_static(self, arguments: tuple, keywords: dict, static: Any) -> tuple[tuple, dict]:
+        return arguments, keywords
+
+    def program_name(self) -> str:
+        """The name of the generated function."""
+        name = getattr(innermost(self), "__name__", "function")
+        name = "function" if not name.isidentifier() else name
+        return name.strip("_") or "function"
+
+    def leaf_names(self, leaves: list, structure: Any, static: Any) -> list[str | None]:
+        """A name for each leaf of the arguments, after the user's parameters."""
+        return names_of_leaves(innermost(self), leaves, structure)
+
+
+def innermost(function: Any) -> Any:
+    """The user's function under all transformations."""
+    while isinstance(function, (Transformation, functools.partial)):
+        function = function.function if isinstance(function, Transformation) else function.func
+    return function
+
+
+def names_of_leaves(function: Any, leaves: list, structure: Any) -> list[str | None]:
+    """Names such as `w`, `params_w` and `layers_0_w`, from the parameters' names and the paths of the leaves."""
+    try:
+        parameters = list(inspect.signature(function).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    names: list[str | None] = []
+    for where, first, *rest in structure.paths():
+        base = first if where == 1 else positional[first] if first < len(positional) else f"argument_{first}"
+        name = "_".join(str(part) for part in (base, *rest))
+        names.append("".join(c if c.isalnum() or c == "_" else "_" for c in name))
+    return names
+
+
+__all__ = ["ChainruleError", "Transformation", "innermost"]
