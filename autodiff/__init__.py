@@ -1,5 +1,6 @@
 """Derivatives of core programs: forward and reverse mode."""
 from . import rules
+from .adopt import paste
 from .forward import forward
 from .reverse import reverse
 from .split import split

@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 from ..codegen.build import Builder, bound_index, value_key
-from ..codegen.core import Assign, Block, For, Program, Statement, Variable, type_of
-from .clone import sizes_in
+from ..codegen.core import Assign, Block, For, Operand, Program, Statement, Variable, type_of
+from .clone import Renaming, sizes_in
 
 
 def open_program(builder: Builder, program: Program) -> None:
@@ -39,10 +39,7 @@ def adopt(builder: Builder, statement: Statement) -> None:
 
 def equate(builder: Builder, a, b) -> None:
     """Two sizes were checked to be equal: from here on they are one."""
-    a, b = builder.representative(a), builder.representative(b)
-    if a is not b and (isinstance(a, Variable) or isinstance(b, Variable)):
-        old, new = (a, b) if isinstance(a, Variable) else (b, a)
-        builder.scopes[-1].equal[old] = new
+    builder.equate(a, b)
 
 
 def remember_offset(builder: Builder, statement: Assign) -> None:
@@ -69,3 +66,13 @@ def remember_offset(builder: Builder, statement: Assign) -> None:
 def adopt_block(builder: Builder, block: Block) -> None:
     for statement in block.statements:
         adopt(builder, statement)
+
+
+def paste(builder: Builder, program: Program, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    """Emit a program's statements into the open block with operands for its parameters; its results."""
+    renaming = Renaming(dict(zip(program.parameters, operands, strict=True)))
+    renaming.bind_block(program.body)
+    pasted = renaming.block(program.body)
+    renaming.retype()
+    adopt_block(builder, pasted)
+    return pasted.results

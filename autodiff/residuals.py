@@ -99,12 +99,12 @@ class Restorer:
         own = self.own(v for s in self.draft.statements for v in reads(s))
         needs = dict.fromkeys([*own, *self.own(variables_in(self.draft.results))])
         self.kept = chosen_to_keep(level, needs, self.mapping, self.cost)
-        self.sized = {size: v for v in self.kept if not isinstance(v.type, StackType)
-                      for size in sizes_in(v.type) if size in self.kept}
         self.order = {}
-        for statement in (s for around in level.around() for s in around.own_statements()):
+        for statement in level.own_statements():
             for target in statement.targets:
                 self.order.setdefault(target, len(self.order))
+        self.sized = {size: v for v in self.in_order(self.kept) if not isinstance(v.type, StackType)
+                      for size in sizes_in(v.type) if size in self.kept}
 
     cost = staticmethod(cost)
 
@@ -116,10 +116,16 @@ class Restorer:
                 continue
             for axis, size in enumerate(variable.type.shape):
                 if size in self.level.bound and size not in self.mapping:
-                    self.mapping[size] = Variable(size.name, size.type)
+                    self.mapping[size] = self.fresh_size(size)
                     measured.append((self.mapping[size], variable, axis))
             variable.type = self.renaming.type(variable.type)
         return measured
+
+    def fresh_size(self, size: Variable) -> Variable:
+        """A variable for a size that will be read off an array; it is bounded as it was."""
+        fresh = Variable(size.name, size.type)
+        self.builder.lower_bounds[fresh] = self.builder.lower_bounds.get(size, 0)
+        return fresh
 
     def own(self, variables: Iterable[Variable]) -> list[Variable]:
         return [v for v in variables if v in self.level.bound and v not in self.mapping]
@@ -151,13 +157,17 @@ class Restorer:
                 waiting.append(self.sized[variable])
             elif variable not in self.kept:
                 waiting += self.own(variables_in(self.level.definitions[variable].operands))
-        for variable in sorted(wanted, key=lambda v: self.order.get(v, -1)):
-            if variable in self.mapping or variable in self.sized:
-                continue
-            if variable in self.kept:
+        # What was kept comes first: the sizes of arrays are read off them.
+        for variable in self.in_order(v for v in wanted if v in self.kept and v not in self.sized):
+            if variable not in self.mapping:
                 self.restore(variable)
-            else:
+        for variable in self.in_order(wanted):
+            if variable not in self.mapping:
                 self.compute_again(variable)
+
+    def in_order(self, variables: Iterable[Variable]) -> list[Variable]:
+        """Variables in the order of the forward block."""
+        return sorted(variables, key=lambda v: self.order.get(v, -1))
 
     def computable(self, variable: Variable) -> bool:
         """Whether a size can be computed from what has been restored so far."""
@@ -200,7 +210,7 @@ class Restorer:
                 if self.computable(size):
                     self.provide([size])
                 else:
-                    self.mapping[size] = fresh[axis] = Variable(size.name, size.type)
+                    self.mapping[size] = fresh[axis] = self.fresh_size(size)
         of = self.renaming.type(variable.type)
         strong = strong and of.weak and of.dtype.kind != "b"
         read = Variable(variable.name, of.with_dtype(of.dtype) if strong else of)

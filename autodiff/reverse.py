@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from ..codegen.build import Builder
 from ..codegen.core import (
+    ArrayType,
     Assign,
     Block,
     For,
@@ -57,6 +58,7 @@ class Sweeps:
     forward: list[Statement]
     backward: list[Statement]
     bars: list[Operand]
+    lower_bounds: dict[Variable, int]
 
 
 def reverse_sweeps(program: Program, active: tuple[bool, ...]) -> Sweeps:
@@ -81,7 +83,8 @@ def reverse_sweeps(program: Program, active: tuple[bool, ...]) -> Sweeps:
                 bars.append(conform(builder, adjoints.instantiated(parameter), parameter.type))
     threader = Threader(program)
     forward = threader.sweep(with_saves(body, sweep).statements)
-    return Sweeps(program, given, forward, threader.sweep(backward.statements), bars)
+    backward = threader.sweep(backward.statements)
+    return Sweeps(program, given, forward, backward, bars, builder.lower_bounds | threader.builder.lower_bounds)
 
 
 class Reverse:
@@ -133,7 +136,7 @@ class Reverse:
             for item, part in zip(operand, cotangent, strict=True):
                 self.contribute(statement, item, part, adjoints)
         elif cotangent is not None and operand in self.activity:
-            if statement.primitive.elementwise or statement.primitive.name == "broadcast_to":
+            if isinstance(operand.type, ArrayType):
                 cotangent = unbroadcast(self.builder, cotangent, operand.type.shape)
             adjoints.add(operand, cotangent)
 

@@ -11,7 +11,7 @@ from ..codegen.build import Builder
 from ..codegen.core import Block, Program, StackType, Variable
 from .levels import Level
 from .residuals import UNKNOWN_SIZE, Restorer, cost
-from .reverse import reverse_sweeps
+from .reverse import Sweeps, reverse_sweeps
 
 
 def split(program: Program, active: tuple[bool, ...]) -> tuple[Program, Program]:
@@ -20,7 +20,7 @@ def split(program: Program, active: tuple[bool, ...]) -> tuple[Program, Program]
     parameters, results = sweeps.program.parameters, sweeps.program.results
     body = Block(sweeps.forward, results)
     level = Level(None, None, body, parameters=parameters)
-    pullback = Pullback(level, Block(sweeps.backward, tuple(sweeps.bars)), sweeps.given)
+    pullback = Pullback(level, Block(sweeps.backward, tuple(sweeps.bars)), sweeps)
     block = pullback.block()
     body.results = (*results, *pullback.residuals)
     forward = Program(program.name, parameters, body)
@@ -31,10 +31,11 @@ def split(program: Program, active: tuple[bool, ...]) -> tuple[Program, Program]
 class Pullback(Restorer):
     """Gives the backward sweep what it reads as parameters."""
 
-    def __init__(self, level: Level, draft: Block, given: list[Variable]):
+    def __init__(self, level: Level, draft: Block, sweeps: Sweeps):
         self.residuals: dict[Variable, Variable] = {}
         self.builder = Builder()
-        super().__init__(self, level, draft, {}, given)
+        self.builder.lower_bounds.update(sweeps.lower_bounds)
+        super().__init__(self, level, draft, {}, sweeps.given)
 
     @staticmethod
     def cost(variable: Variable) -> int:

@@ -48,7 +48,7 @@ from .core import (
 from .identities import Call, apply_identities
 from .ranges import Ranges
 from .registry import Primitive, array_scalar
-from .rewrites import ELEMENTWISE, REWRITES
+from .rewrites import REWRITES, drop_broadcast, plain_number
 
 MOST_STEPS = 16
 
@@ -209,22 +209,24 @@ class Rewriter:
             if value is not None and self.same_type(type_of(value), of):
                 return value
         self.primitive = primitive
-        for rewrite in (*REWRITES.get(primitive.name, ()), *(ELEMENTWISE if primitive.elementwise else ())):
-            outcome = rewrite(self, of, *operands, **static)
+        for outcome in self.outcomes(of, *call):
             if isinstance(outcome, Call):
                 if not unchanged(outcome, call):
                     return outcome
             elif self.may_replace(outcome, target, of):
                 return outcome
-        if static:
-            return None
-        for outcome in apply_identities(self.definition, primitive, operands):
-            if isinstance(outcome, Call):
-                if len(outcome.operands) > 1 or self.same_type(type_of(outcome.operands[0]), of):
-                    return outcome
-            elif self.may_replace(outcome, target, of):
-                return outcome
         return None
+
+    def outcomes(self, of: Type, primitive: Primitive, operands: tuple, static: dict) -> Iterator[Any]:
+        """What an operation may become, the best first."""
+        for rewrite in (*REWRITES.get(primitive.name, ()), drop_broadcast):
+            yield rewrite(self, of, *operands, **static)
+        for outcome in apply_identities(self.definition, primitive, operands) if not static else ():
+            unary = isinstance(outcome, Call) and len(outcome.operands) == 1
+            if not unary or self.same_type(type_of(outcome.operands[0]), of):
+                yield outcome
+        # last, for it hides that a zero was an array of zeros
+        yield plain_number(self, of, *operands, **static)
 
     def may_replace(self, outcome: Operand | None, target: Variable, of: Type) -> bool:
         return outcome is not None and outcome is not target and self.same_type(type_of(outcome), of)

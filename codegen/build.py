@@ -47,6 +47,7 @@ class Builder:
     def __init__(self, block: Block | None = None):
         self.scopes = [Scope(block if block is not None else Block())]
         self.location: Location | None = None
+        self.depths: dict[Variable, int] = {}
         self.offsets: dict[Variable, tuple[Variable, int]] = {}
         self.lower_bounds: dict[Variable, int] = {}
         self.upper_bounds: dict[Variable, Dimension | None] = {}
@@ -101,10 +102,12 @@ class Builder:
     def target(self, of: core.Type, unknown: list[tuple[Variable, int, Variable]]) -> Variable:
         """A variable for a result; sizes that its type rule left as None are read off it at run time."""
         array = Variable(None, of)
+        self.depths[array] = len(self.scopes)
         if isinstance(of, core.ArrayType) and None in of.shape:
             sizes = [Variable(None, core.INT) if size is None else size for size in of.shape]
             for axis, size in enumerate(of.shape):
                 if size is None:
+                    self.depths[sizes[axis]] = len(self.scopes)
                     unknown.append((sizes[axis], axis, array))
                     self.lower_bounds[sizes[axis]] = 0
             array.type = of.with_shape(tuple(sizes))
@@ -122,21 +125,40 @@ class Builder:
         return a is b or (isinstance(a, int) and isinstance(b, int) and a == b)
 
     def representative(self, size: Dimension) -> Dimension:
-        for scope in reversed(self.scopes):
-            while isinstance(size, Variable) and size in scope.equal:
-                size = scope.equal[size]
+        while isinstance(size, Variable):
+            known = next((scope.equal for scope in reversed(self.scopes) if size in scope.equal), None)
+            if known is None:
+                break
+            size = known[size]
         return size
 
-    def require_same(self, a: Dimension, b: Dimension, message: str) -> None:
-        """Check, now or else at run time, that two sizes are equal; from here on they are known to be."""
+    def require_same(self, a: Dimension, b: Dimension, message: str, enforced: bool | None = None) -> None:
+        """Check, now or else at run time, that two sizes are equal; from here on they are known to be.
+
+        `enforced`: NumPy itself refuses sizes that differ (by default, where neither can be 1).
+        """
         if self.same(a, b):
             return
         a, b = self.representative(a), self.representative(b)
         if isinstance(a, int) and isinstance(b, int):
             raise ShapeMismatchError(message, location=self.location)
-        self.emit(PRIMITIVES["check_same"], a, b, message=message)
-        old, new = (a, b) if isinstance(a, Variable) else (b, a)
+        if enforced is None:
+            enforced = self.never_one(a) and self.never_one(b)
+        self.emit(PRIMITIVES["check_same"], a, b, message=message, **({"enforced": True} if enforced else {}))
+        self.equate(a, b)
+
+    def equate(self, a: Dimension, b: Dimension) -> None:
+        """From here on two sizes are one, and the one of the outer block stands for both."""
+        a, b = self.representative(a), self.representative(b)
+        if self.same(a, b):
+            return
+        inner_first = isinstance(a, Variable) and (not isinstance(b, Variable) or self.depth(a) >= self.depth(b))
+        old, new = (a, b) if inner_first else (b, a)
         self.scopes[-1].equal[old] = new
+
+    def depth(self, size: Variable) -> int:
+        """How many blocks deep a variable was made: an equal size of an outer block can be named in more places."""
+        return self.depths.get(size, 0)
 
     def lower_bound(self, size: Dimension) -> int | None:
         """A number that a size or index is known not to fall below, or None."""
@@ -289,48 +311,10 @@ def freeze(operand: Any) -> Any:
     if isinstance(operand, slice):
         return ("slice", freeze(operand.start), freeze(operand.stop), freeze(operand.step))
     if isinstance(operand, float):
-        return (float, operand.hex())
+        return (type(operand), operand.hex())
     if isinstance(operand, np.ndarray):
         raise TypeError("array constants are not shared")
     return (type(operand), operand, str(operand))
-
-
-def copy_statement(builder: Builder, statement: core.Statement, mapping: dict[Variable, Operand]) -> None:
-    """Emit a statement again with its variables replaced, and extend `mapping` by its new targets."""
-    replace = lambda operand: map_variables(lambda v: mapping.get(v, v), operand)
-    builder.location = statement.location
-    if isinstance(statement, Assign):
-        result = builder.emit(statement.primitive, *replace(statement.operands), **statement.static)
-        results = result if isinstance(result, tuple) else (result,)
-        for target, value in zip(statement.targets, results, strict=True):
-            if isinstance(value, Variable) and value.name is None:
-                value.name = target.name
-            mapping[target] = value
-        return
-    fresh = lambda v: mapping.setdefault(v, Variable(v.name, replace_type(v.type, mapping)))
-    parts = {"location": statement.location}
-    match statement:
-        case core.If():
-            parts |= {"test": replace(statement.test)}
-            parts |= {"body": copy_block(builder, statement.body, mapping),
-                      "orelse": copy_block(builder, statement.orelse, mapping)}
-        case core.For():
-            parts |= {"start": replace(statement.start), "stop": replace(statement.stop)}
-            parts |= {"step": replace(statement.step), "initial": replace(statement.initial)}
-            parts |= {"index": fresh(statement.index), "carried": tuple(map(fresh, statement.carried))}
-            bound_index(builder, parts["index"], parts["start"], parts["step"])
-            parts |= {"body": copy_block(builder, statement.body, mapping)}
-        case core.While():
-            parts |= {"initial": replace(statement.initial), "carried": tuple(map(fresh, statement.carried))}
-            test = Block()
-            body = Block()
-            with builder.inside(test):
-                copy_into(builder, statement.test, mapping)
-                with builder.inside(body):
-                    copy_into(builder, statement.body, mapping)
-            parts |= {"test": test, "body": body}
-    parts["targets"] = tuple(map(fresh, statement.targets))
-    builder.append(type(statement)(**parts))
 
 
 def bound_index(builder: Builder, index: Variable, start: Operand, step: Operand) -> None:
@@ -338,22 +322,6 @@ def bound_index(builder: Builder, index: Variable, start: Operand, step: Operand
     bound = builder.lower_bound(start) if isinstance(start, (int, Variable)) else None
     if isinstance(step, int) and step > 0 and bound is not None:
         builder.lower_bounds[index] = bound
-
-
-def copy_block(builder: Builder, block: Block, mapping: dict[Variable, Operand]) -> Block:
-    """A copy of a block with its variables replaced."""
-    copied = Block()
-    with builder.inside(copied):
-        copy_into(builder, block, mapping)
-    return copied
-
-
-def copy_into(builder: Builder, block: Block, mapping: dict[Variable, Operand]) -> tuple[Operand, ...]:
-    """Emit a block's statements again into the open block, whose results become the block's."""
-    for statement in block.statements:
-        copy_statement(builder, statement, mapping)
-    builder.block.results = map_variables(lambda v: mapping.get(v, v), block.results)
-    return builder.block.results
 
 
 def replace_type(of: core.Type, mapping: dict[Variable, Operand]) -> core.Type:

@@ -26,7 +26,19 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from .alias import NOTHING
-from .core import Assign, Block, For, Operand, Program, Statement, Variable, While, blocks_of, type_of
+from .core import (
+    Assign,
+    Block,
+    For,
+    Operand,
+    Program,
+    StackType,
+    Statement,
+    Variable,
+    While,
+    blocks_of,
+    type_of,
+)
 from .errors import Location
 from .registry import PRIMITIVES
 from .sharing import Copies, Sharing
@@ -87,6 +99,8 @@ class CopyMaker:
 
 def copy_of(block: Block, operand: Operand, name: str | None, location: Location | None) -> Variable:
     """A copy of an operand, made at the end of a block."""
+    if isinstance(type_of(operand), StackType):
+        raise NotImplementedError("a stack is read again after it was pushed to or popped from")
     copied = Variable(name, type_of(operand))
     block.statements.append(Assign((copied,), PRIMITIVES["copy"], (operand,), {}, location))
     return copied

@@ -31,7 +31,8 @@ from .wishes import wish_for
 
 # Names that printed code uses for itself.
 MODULES = frozenset({"np", "math", "scipy", "numba", "support", "_"})
-BUILTINS = frozenset({"abs", "bool", "bytes", "complex", "float", "int", "len", "print", "range", "slice"})
+BUILTINS = frozenset({"abs", "bool", "bytes", "complex", "float", "int", "len", "max", "min"})
+BUILTINS |= {"print", "range", "slice"}
 ERRORS = frozenset(name for name in dir(builtins) if name.endswith("Error"))
 RESERVED = MODULES | BUILTINS | ERRORS
 

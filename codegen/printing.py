@@ -31,7 +31,8 @@ from typing import Any
 import gast
 
 from .core import Assign, Block, For, If, Operand, Program, Statement, Variable, While
-from .expressions import Expressions, is_int
+from .expressions import Expressions
+from .forms import is_int
 from .inlining import Plan, reassemble
 from .layout import WIDTH
 from .naming import Naming, name_variables

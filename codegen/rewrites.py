@@ -151,7 +151,10 @@ def read_all(r: Rewriter, of: ArrayType, x: Operand, index: tuple):
 def read_what_was_written(r: Rewriter, of: ArrayType, x: Operand, index: tuple):
     """After x[i] = v, x[i] -> v"""
     made = r.made_by(x, "setitem")
-    return made.operands[2] if made is not None and basic(index) and same(made.operands[1], index) else None
+    if made is None or not basic(index) or not same(made.operands[1], index):
+        return None
+    value = made.operands[2]
+    return value if isinstance(value, (Variable, np.ndarray)) or of.shape else of.dtype.type(value)
 
 
 @rewrite("getitem")
@@ -183,6 +186,24 @@ def write_all(r: Rewriter, of: ArrayType, x: Operand, index: tuple, value: Opera
     return value if whole(r, x, index) else None
 
 
+@rewrite("setitem")
+def write_back(r: Rewriter, of: ArrayType, x: Operand, index: tuple, value: Operand, **static: Any):
+    """x[i] = x[i] -> x"""
+    made = r.made_by(value, "getitem")
+    return x if made is not None and made.operands[0] is x and same(made.operands[1], index) else None
+
+
+@rewrite("index_add")
+def add_to_zero(r: Rewriter, of: ArrayType, x: Operand, index: tuple, value: Operand, **static: Any):
+    """x[i] = 0; x[i] += v -> x[i] = v"""
+    made = r.made_by(x, "setitem")
+    if made is None or r.uses[x] > 1 or not basic(index) or not same(made.operands[1], index):
+        return None
+    if not is_number(made.operands[2], 0):
+        return None
+    return Call(PRIMITIVES["setitem"], (made.operands[0], index, value), static)
+
+
 @rewrite("index_add")
 def add_to_zeros(r: Rewriter, of: ArrayType, x: Operand, index: tuple, value: Operand, **static: Any):
     """zeros[:] += v -> v; zeros[i] += v -> zeros[i] = v"""
@@ -209,20 +230,12 @@ def copy_of_new(r: Rewriter, of: ArrayType, x: Operand):
 
 
 def drop_broadcast(r: Rewriter, of: ArrayType, *operands: Operand, **static: Any):
-    """np.broadcast_to(a, b.shape) * b -> a * b, and likewise for arrays full of one number."""
+    """np.broadcast_to(a, b.shape) * b -> a * b; likewise arrays of one number, and scalars reshaped."""
+    if not r.primitive.elementwise:
+        return None
     for place, operand in enumerate(operands):
-        if not isinstance(operand, Variable) or not operand.type.shape:
-            continue
-        made = r.definition(operand)
-        filling = filling_of(made)
-        if filling is None and not r.made_by(operand, "broadcast_to", "full"):
-            continue
-        source = made.operands[0] if made.primitive.name == "broadcast_to" else filling
-        if made.primitive.name == "full":
-            source = made.operands[1]
-        if filling is not None:
-            source = operand.type.dtype.type(filling)
-        if type_of(source).weak or type_of(source).dtype != operand.type.dtype:
+        source = narrower(r, operand)
+        if source is None or type_of(source).weak or type_of(source).dtype != operand.type.dtype:
             continue
         others = [type_of(other) for k, other in enumerate(operands) if k != place]
         if any(r.same_shape(other.shape, of.shape) for other in others):
@@ -230,9 +243,26 @@ def drop_broadcast(r: Rewriter, of: ArrayType, *operands: Operand, **static: Any
     return None
 
 
+def narrower(r: Rewriter, operand: Operand) -> Operand | None:
+    """What an array is a broadcast of."""
+    if not isinstance(operand, Variable) or not operand.type.shape:
+        return None
+    made = r.definition(operand)
+    filling = filling_of(made)
+    if filling is not None:
+        return operand.type.dtype.type(filling)
+    if r.made_by(operand, "broadcast_to"):
+        return made.operands[0]
+    if r.made_by(operand, "full"):
+        return made.operands[1]
+    if r.made_by(operand, "reshape") and not type_of(made.operands[0]).shape:
+        return made.operands[0]
+    return None
+
+
 def plain_number(r: Rewriter, of: ArrayType, *operands: Operand, **static: Any):
     """x * np.float32(2.0) -> x * 2.0, where x has that dtype."""
-    if len(operands) != 2:
+    if len(operands) != 2 or not r.primitive.elementwise:
         return None
     for place, operand in enumerate(operands):
         other = operands[1 - place]
@@ -242,9 +272,6 @@ def plain_number(r: Rewriter, of: ArrayType, *operands: Operand, **static: Any):
             if alike and isinstance(number, (int, float, complex)):
                 return Call(r.primitive, (*operands[:place], number, *operands[place + 1 :]), static)
     return None
-
-
-ELEMENTWISE: tuple[Rewrite, ...] = (drop_broadcast, plain_number)
 
 
 def same(a: Operand, b: Operand) -> bool:

@@ -8,7 +8,8 @@ from typing import Any
 import gast
 
 from .core import Assign, Operand, Variable
-from .expressions import Expressions, basic
+from .expressions import Expressions
+from .forms import basic
 from .trees import (
     OPERATORS,
     assign,

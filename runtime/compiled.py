@@ -9,6 +9,7 @@ import numpy as np
 from ..backends.numba import emit as numba_backend
 from ..backends.numpy import emit as numpy_backend
 from ..codegen.core import Program
+from ..codegen.enforced import without_enforced_checks
 from ..codegen.inplace import write_in_place
 from ..codegen.printing import print_program
 from ..codegen.simplify import simplify
@@ -33,8 +34,8 @@ def text_of_stage(program: Program, stage: str) -> str:
 
 
 def numpy_text(program: Program) -> Any:
-    ready = simplify(write_in_place(simplify(program, keep_sizes=False)), keep_sizes=False)
-    return numpy_backend.emit(ready)
+    simple = simplify(without_enforced_checks(simplify(program)), keep_sizes=False)
+    return numpy_backend.emit(write_in_place(simple))
 
 
 class Compiled:

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..autodiff import forward, reverse
-from ..codegen.build import copy_into
+from ..autodiff import forward, paste, reverse
 from ..codegen.core import ArrayType, Block, Program, Variable, type_of
 from ..codegen.errors import NotDifferentiableError, ShapeMismatchError, TypeMismatchError
 from ..codegen.specialise import put_together
@@ -77,21 +76,8 @@ class Opened:
 
     def splice(self, program: Program, *more: Any) -> list[Any]:
         """Emit a derived program here, for this call's leaves and `more` operands; its results as values."""
-        given = [*self.operands, *more]
-        mapping = dict(zip(program.parameters, given, strict=True))
-        with self.s.builder.inside(self.s.builder.block):
-            results = copy_into_open(self.s.builder, program.body, mapping)
+        results = paste(self.s.builder, program, (*self.operands, *more))
         return [self.s.wrap(result) for result in results]
-
-
-def copy_into_open(builder: Any, block: Block, mapping: dict) -> tuple:
-    """Emit a block's statements into the open block, whose own results stay as they are."""
-    before = builder.block.results
-    location = builder.location
-    results = copy_into(builder, block, mapping)
-    builder.block.results = before
-    builder.location = location
-    return results
 
 
 def own(s: Any, value: Any) -> Any:

@@ -21,6 +21,8 @@ class TwoSweeps(Compiled):
 
     def __init__(self, specialised: Any, jitted: bool):
         program = specialised.program
+        kept = len(program.body.results) - len(specialised.written)
+        program.body.results, specialised.written = program.body.results[:kept], []
         inexact = [type_of(p).inexact for p in program.parameters]
         chosen = len(program.parameters) - len(specialised.captures)
         active = tuple(flag and k < chosen for k, flag in enumerate(inexact))
@@ -60,9 +62,6 @@ class Plain(Transformation):
                 refuse_dtype(dtype, "vjp", "an argument")
         compiled, captured, dynamic = self.prepared(leaves, structure)
         value, outputs, residuals = compiled.forward(dynamic, captured)
-        if compiled.written:
-            raise TypeMismatchError("vjp of a function that writes to its argument",
-                                    "let the function copy its argument first")
 
         def pull(cotangent: Any) -> tuple:
             given, _ = flatten(cotangent)

@@ -48,7 +48,8 @@ def cast(to: Expander, operand: Operand, dtype: Any) -> Operand:
 
 def loop_dtypes(ufunc: np.ufunc, types: list[ArrayType]) -> tuple[np.dtype, ...]:
     """The dtypes that NumPy computes in: of the operands, then of the results."""
-    return ufunc.resolve_dtypes((*map(promoted_as, types), *(None,) * ufunc.nout))
+    found = ufunc.resolve_dtypes((*map(promoted_as, types), *(None,) * ufunc.nout))
+    return tuple(np.dtype(np.float32) if dtype.char == "e" else dtype for dtype in found)
 
 
 def lower(to: Expander, statement: Assign) -> Operand | None:

@@ -149,8 +149,8 @@ def digamma(x):
         return math.nan
     result = 0.0
     if x < 0:
-        fraction = x - math.floor(x)
-        if fraction != 0.5:
+        fraction = x - np.rint(x)
+        if abs(fraction) != 0.5:
             result = -math.pi / math.tan(math.pi * fraction)
         x = 1 - x
     if abs(x - 1.4616321449683622) < 0.25:

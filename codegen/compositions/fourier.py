@@ -6,18 +6,20 @@ import numpy as np
 from ..primitives import fft as transforms
 from ..registry import composition
 from .arguments import along, axis_index
+from .known import known_equal
 
 
 def fitted(a, n, axis):
     """The array with zeros added to, or elements cut from, the end of one axis, to make its size n."""
     size = a.shape[axis]
-    if n is None or n == size:
+    if n is None or known_equal(n, size):
         return a
     if n < 1:
         raise ValueError(f"Invalid number of FFT data points ({n}) specified.")
-    kept = a[along(axis, slice(None, min(n, size)))]
-    shape = a.shape[:axis] + (max(n - size, 0),) + a.shape[axis + 1:]
-    return np.concatenate((kept, np.zeros(shape, a.dtype)), axis=axis)
+    kept = along(axis, slice(None, min(n, size)))
+    result = np.zeros(a.shape[:axis] + (n,) + a.shape[axis + 1:], a.dtype)
+    result[kept] = a[kept]
+    return result
 
 
 @composition(np.fft.fft)
@@ -50,7 +52,7 @@ def irfft(a, n=None, axis=-1, norm=None):
     a = np.asarray(a)
     axis = axis_index(axis, a.ndim)
     if n is None:
-        n = 2 * (a.shape[axis] - 1)
+        return transforms.irfft(a, 2 * (a.shape[axis] - 1), axis=axis, norm=norm)
     return transforms.irfft(fitted(a, n // 2 + 1, axis), n, axis=axis, norm=norm)
 
 

@@ -5,11 +5,12 @@ import operator
 
 import numpy as np
 
-from ..primitives import linalg
+from ..primitives import linalg, structural
 from ..primitives.convolution import convolve as convolve_full
 from ..primitives.einsum import einsum as einsum_explicit
 from ..registry import composition
 from .arguments import axis_index, product
+from .known import known_equal
 from .subscripts import explicit, interleaved
 
 
@@ -80,16 +81,17 @@ def tensordot(a, b, axes=2):
         left, right = list(range(a.ndim - axes, a.ndim)), list(range(axes))
     if len(left) != len(right):
         raise ValueError("shape-mismatch for sum")
-    for one, other in zip(left, right):
-        if a.shape[one] != b.shape[other]:
-            raise ValueError("shape-mismatch for sum")
+    if len(left) > 1:  # of one axis, the size is checked by matmul
+        for one, other in zip(left, right):
+            if a.shape[one] != b.shape[other]:
+                raise ValueError("shape-mismatch for sum")
     kept_left = [axis for axis in range(a.ndim) if axis not in left]
     kept_right = [axis for axis in range(b.ndim) if axis not in right]
     rows, columns = [a.shape[axis] for axis in kept_left], [b.shape[axis] for axis in kept_right]
-    summed = product([a.shape[axis] for axis in left])
-    first = np.transpose(a, kept_left + left).reshape((product(rows), summed))
-    second = np.transpose(b, right + kept_right).reshape((summed, product(columns)))
-    return linalg.matmul(first, second).reshape(tuple(rows + columns))
+    inner, opposite = product([a.shape[axis] for axis in left]), product([b.shape[axis] for axis in right])
+    first = structural.reshape(np.transpose(a, kept_left + left), (product(rows), inner))
+    second = structural.reshape(np.transpose(b, right + kept_right), (opposite, product(columns)))
+    return structural.reshape(linalg.matmul(first, second), tuple(rows + columns))
 
 
 @composition(np.einsum)
@@ -115,7 +117,7 @@ def has_stretched(letter, place, terms, arrays):
     for other in range(len(terms)):
         if other != place and letter in terms[other]:
             opposite = arrays[other].shape[terms[other].index(letter)]
-            if opposite != size and size == 1:
+            if known_equal(size, 1) and not known_equal(opposite, 1):
                 return True
     return False
 
@@ -129,7 +131,7 @@ def kron(a, b):
     spread, inside, shape = (), (), ()
     for size, width in zip(rows, columns):
         spread, inside, shape = spread + (size, 1), inside + (1, width), shape + (size * width,)
-    return (a.reshape(spread) * b.reshape(inside)).reshape(shape)
+    return structural.reshape(structural.reshape(a, spread) * structural.reshape(b, inside), shape)
 
 
 @composition(np.cross)

@@ -19,7 +19,13 @@ def fft_type(builder: Builder, x: Operand, *, axis: int, norm: str | None = None
 
 def half_size(builder: Builder, size: Dimension) -> Dimension:
     """How many numbers describe the transform of `size` real numbers."""
-    half = size // 2 if isinstance(size, int) else builder.emit(PRIMITIVES["floor_divide"], size, 2)
+    if isinstance(size, int):
+        return size // 2 + 1
+    made = builder.definitions.get(size)
+    if made is not None and made.primitive.name == "multiply" and made.operands[0] == 2:
+        half = made.operands[1]
+    else:
+        half = builder.emit(PRIMITIVES["floor_divide"], size, 2)
     return builder.dimension_add(half, 1)
 
 

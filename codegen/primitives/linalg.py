@@ -23,7 +23,7 @@ def matmul_type(builder: Builder, a: Operand, b: Operand) -> ArrayType:
                                      location=builder.location)
     inner = right.shape[max(right.ndim - 2, 0)]
     builder.require_same(left.shape[-1], inner, mismatch("matmul", 1, 0, "(n?,k),(k,m?)->(n?,m?)",
-                                                         inner, left.shape[-1]))
+                                                         inner, left.shape[-1]), enforced=True)
     batch = builder.broadcast(left.shape[:-2], right.shape[:-2])
     rows = left.shape[-2:-1]
     columns = right.shape[-1:] if right.ndim > 1 else ()
@@ -46,7 +46,8 @@ def require_matrix(builder: Builder, a: Operand) -> ArrayType:
 
 def require_square(builder: Builder, a: Operand) -> ArrayType:
     of = require_matrix(builder, a)
-    builder.require_same(of.shape[-2], of.shape[-1], "Last 2 dimensions of the array must be square")
+    builder.require_same(of.shape[-2], of.shape[-1], "Last 2 dimensions of the array must be square",
+                         enforced=True)
     return of
 
 
@@ -69,7 +70,8 @@ def solve_type(builder: Builder, a: Operand, b: Operand) -> ArrayType:
     vector = right.ndim == 1
     name, signature = ("solve1", "(m,m),(m)->(m)") if vector else ("solve", "(m,m),(m,n)->(m,n)")
     rows = right.shape[0 if vector else -2]
-    builder.require_same(of.shape[-1], rows, mismatch(name, 1, 0, signature, rows, of.shape[-1]))
+    builder.require_same(of.shape[-1], rows, mismatch(name, 1, 0, signature, rows, of.shape[-1]),
+                         enforced=True)
     batch = builder.broadcast(of.shape[:-2], () if vector else right.shape[:-2])
     columns = () if vector else right.shape[-1:]
     dtype = result_dtype(np.linalg.solve, a, b, location=builder.location)

@@ -31,7 +31,7 @@ def run(program, arguments):
     copies = tuple(np.array(a) if isinstance(a, np.ndarray) else a for a in arguments)
     results = evaluate(program, copies)
     for a, b in zip(arguments, copies):
-        assert np.array_equal(a, b, equal_nan=True)
+        assert not isinstance(a, np.ndarray) or np.array_equal(a, b, equal_nan=True)
     return results if isinstance(results, tuple) else (results,)
 
 

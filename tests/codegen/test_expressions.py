@@ -9,14 +9,16 @@ from chainrule.codegen.build import Builder
 from chainrule.codegen.core import BOOL, COMPLEX, FLOAT, INT, ArrayType, Program, Variable
 from chainrule.codegen.errors import ChainruleError
 from chainrule.codegen.evaluate import evaluate
-from chainrule.codegen.expressions import FORMS
+from chainrule.codegen.forms import FORMS
 from chainrule.codegen.registry import PRIMITIVES
 from chainrule.codegen.statements import STATEMENTS
 
 VALUES = {"weak float": 0.5, "weak int": 2, "weak bool": True, "weak complex": 0.5 + 1j,
-          "double": np.float64(0.5), "single": np.float32(0.5), "integer": np.int64(2), "truth": np.bool_(True),
-          "vector": np.array([0.5, 0.25]), "singles": np.array([0.5, 2.0], "f4"), "integers": np.array([1, 2]),
-          "complexes": np.array([0.5 + 1j, -2.0]), "truths": np.array([True, False])}
+          "double": np.float64(0.5), "single": np.float32(0.5),
+          "integer": np.int64(2), "truth": np.bool_(True),
+          "vector": np.array([0.5, 0.25]), "singles": np.array([0.5, 2.0], "f4"),
+          "integers": np.array([1, 2]), "complexes": np.array([0.5 + 1j, -2.0]),
+          "truths": np.array([True, False])}
 WEAK = {bool: BOOL, int: INT, float: FLOAT, complex: COMPLEX}
 ELEMENTWISE = [p for p in PRIMITIVES.values() if p.elementwise and p.name not in ("astype", "where")]
 
@@ -78,6 +80,15 @@ def takes(primitive, count):
 def test_weak_results(name, value):
     operands = [VALUES[value]] * (2 if name in ("add", "floor_divide") else 1)
     assert compare(PRIMITIVES[name], operands, weak=True)
+
+
+@pytest.mark.parametrize("name", ["maximum", "minimum"])
+def test_sizes_are_python_integers(name):
+    b, n, m = Builder(), Variable("n", INT), Variable("m", INT)
+    result = b.emit(PRIMITIVES[name], n, m, weak=True)
+    b.block.results = (result,)
+    text = emit(Program("f", (n, m), b.block))
+    assert f"return {name[:3]}(n, m)" in text and load(text, "f")(2, 3) in (2, 3)
 
 
 @pytest.mark.parametrize("value", VALUES)
