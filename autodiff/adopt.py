@@ -22,7 +22,7 @@ def adopt(builder: Builder, statement: Statement) -> None:
         return
     primitive, operands = statement.primitive, statement.operands
     if primitive.name == "check_same":
-        equate(builder, *operands)
+        builder.equate(*operands)
     if primitive.effect:
         return
     for target in statement.targets:
@@ -35,11 +35,6 @@ def adopt(builder: Builder, statement: Statement) -> None:
         if key is not None:
             result = statement.targets if len(statement.targets) > 1 else statement.targets[0]
             builder.scopes[-1].known.setdefault(key, result)
-
-
-def equate(builder: Builder, a, b) -> None:
-    """Two sizes were checked to be equal: from here on they are one."""
-    builder.equate(a, b)
 
 
 def remember_offset(builder: Builder, statement: Assign) -> None:

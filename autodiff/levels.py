@@ -14,10 +14,11 @@ class Level:
         self.parent = parent
         self.statement = statement
         self.block = block
-        self.bound: set[Variable] = set(parameters)
+        self.entry: tuple[Variable, ...] = tuple(parameters)
         self.definitions: dict[Variable, Assign] = dict(parent.definitions) if parent else {}
         if statement is not None and not isinstance(statement, If):
-            self.bound.update(bound_in(statement))
+            self.entry = bound_in(statement)
+        self.bound: set[Variable] = set(self.entry)
         for inner in self.own_statements():
             self.bound.update(inner.targets)
             if isinstance(inner, Assign):

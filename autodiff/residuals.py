@@ -99,10 +99,9 @@ class Restorer:
         own = self.own(v for s in self.draft.statements for v in reads(s))
         needs = dict.fromkeys([*own, *self.own(variables_in(self.draft.results))])
         self.kept = chosen_to_keep(level, needs, self.mapping, self.cost)
-        self.order = {}
-        for statement in level.own_statements():
-            for target in statement.targets:
-                self.order.setdefault(target, len(self.order))
+        self.order = {variable: k - len(level.entry) for k, variable in enumerate(level.entry)}
+        for target in (t for s in level.own_statements() for t in s.targets):
+            self.order[target] = len(self.order)
         self.sized = {size: v for v in self.in_order(self.kept) if not isinstance(v.type, StackType)
                       for size in sizes_in(v.type) if size in self.kept}
 
@@ -167,7 +166,7 @@ class Restorer:
 
     def in_order(self, variables: Iterable[Variable]) -> list[Variable]:
         """Variables in the order of the forward block."""
-        return sorted(variables, key=lambda v: self.order.get(v, -1))
+        return sorted(variables, key=lambda v: self.order.get(v, len(self.order)))
 
     def computable(self, variable: Variable) -> bool:
         """Whether a size can be computed from what has been restored so far."""

@@ -154,7 +154,23 @@ class Builder:
             return
         inner_first = isinstance(a, Variable) and (not isinstance(b, Variable) or self.depth(a) >= self.depth(b))
         old, new = (a, b) if inner_first else (b, a)
-        self.scopes[-1].equal[old] = new
+        if self.computed_from(new, old):
+            old, new = new, old
+        if isinstance(old, Variable) and not self.computed_from(new, old):
+            self.scopes[-1].equal[old] = new
+
+    def computed_from(self, size: Dimension, other: Dimension) -> bool:
+        """Whether a size is arithmetic on another: the other cannot then be replaced by it."""
+        waiting, seen = [size], set()
+        while waiting:
+            size = self.representative(waiting.pop())
+            made = self.definitions.get(size) if isinstance(size, Variable) and size not in seen else None
+            seen.add(size)
+            if made is not None and made.primitive.elementwise:
+                if any(self.same(o, other) for o in made.operands if isinstance(o, Variable)):
+                    return True
+                waiting += made.operands
+        return False
 
     def depth(self, size: Variable) -> int:
         """How many blocks deep a variable was made: an equal size of an outer block can be named in more places."""

@@ -270,7 +270,7 @@ def concatenate(statement: Assign, to: Expressions) -> Tree:
 @form("copy")
 def copy(statement: Assign, to: Expressions) -> Tree:
     x = statement.operands[0]
-    if isinstance(x, Variable) and x.type.ndim:
+    if isinstance(x, Variable) and (isinstance(x.type, StackType) or x.type.ndim):
         return method(to.tree(x), "copy")
     return subscript(call("np.array", to.tree(x)), tuple_tree(()))
 

@@ -32,7 +32,6 @@ from .core import (
     For,
     Operand,
     Program,
-    StackType,
     Statement,
     Variable,
     While,
@@ -99,8 +98,6 @@ class CopyMaker:
 
 def copy_of(block: Block, operand: Operand, name: str | None, location: Location | None) -> Variable:
     """A copy of an operand, made at the end of a block."""
-    if isinstance(type_of(operand), StackType):
-        raise NotImplementedError("a stack is read again after it was pushed to or popped from")
     copied = Variable(name, type_of(operand))
     block.statements.append(Assign((copied,), PRIMITIVES["copy"], (operand,), {}, location))
     return copied

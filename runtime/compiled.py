@@ -8,7 +8,7 @@ import numpy as np
 
 from ..backends.numba import emit as numba_backend
 from ..backends.numpy import emit as numpy_backend
-from ..codegen.core import Program
+from ..codegen.core import Assign, Program, walk
 from ..codegen.enforced import without_enforced_checks
 from ..codegen.inplace import write_in_place
 from ..codegen.printing import print_program
@@ -35,7 +35,7 @@ def text_of_stage(program: Program, stage: str) -> str:
 
 def numpy_text(program: Program) -> Any:
     simple = simplify(without_enforced_checks(simplify(program)), keep_sizes=False)
-    return numpy_backend.emit(write_in_place(simple))
+    return numpy_backend.emit(write_in_place(simple, fresh_results=fresh))
 
 
 class Compiled:
@@ -50,6 +50,7 @@ class Compiled:
         self.capture_types = [capture.variable.type for capture in specialised.captures]
         self.function = build(specialised.program, jitted)
         self.count = len(specialised.program.results)
+        self.guarded = any(is_guard(statement) for statement in walk(specialised.program.body))
 
     def fresh(self) -> bool:
         """Whether everything outside on which the program was specialised is still as it was."""
@@ -85,6 +86,12 @@ class Compiled:
         kept = tuple(leaves[self.written[[id(r) for r in results[-len(self.written):]].index(id(result))]]
                      if any(result is r for r in results[-len(self.written):]) else result for result in kept)
         return kept
+
+
+def is_guard(statement: Any) -> bool:
+    """Whether a statement checks that sizes are equal which NumPy might broadcast."""
+    return isinstance(statement, Assign) and statement.primitive.name == "check_same" and not statement.static.get(
+        "enforced")
 
 
 def plain(result: Any) -> Any:

@@ -60,8 +60,8 @@ class Plain(Transformation):
             dtype = np.asarray(leaf).dtype
             if not is_dynamic_leaf(leaf) or dtype.kind not in "fc":
                 refuse_dtype(dtype, "vjp", "an argument")
-        compiled, captured, dynamic = self.prepared(leaves, structure)
-        value, outputs, residuals = compiled.forward(dynamic, captured)
+        forward = lambda compiled, dynamic, captured: (compiled, compiled.forward(dynamic, captured))
+        compiled, (value, outputs, residuals) = self.run(leaves, structure, None, forward)
 
         def pull(cotangent: Any) -> tuple:
             given, _ = flatten(cotangent)

@@ -4,7 +4,10 @@ from __future__ import annotations
 import functools
 import inspect
 import types
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from ..codegen.errors import ChainruleError
 from ..codegen.parse import parse_text
@@ -12,6 +15,10 @@ from ..codegen.specialise import NeedStatic, specialise
 from ..codegen.specialise.values import ArrayMethod, Closure, Method
 from .arguments import as_nodes, flatten, is_dynamic_leaf, leaf_key, pinned_values, placeholders
 from .compiled import Compiled, text_of_stage
+
+
+class Exact:
+    """Marks the signature of a program for arguments of these very sizes."""
 
 
 class Transformation:
@@ -42,17 +49,34 @@ class Transformation:
         self.check(arguments, keywords)
         static, arguments, keywords = self.take_static(arguments, keywords)
         leaves, structure = flatten((arguments, keywords))
-        compiled, captured, dynamic = self.prepared(leaves, structure, static)
-        return self.finish(compiled(dynamic, captured))
+        return self.finish(self.run(leaves, structure, static, lambda compiled, *given: compiled(*given)))
 
-    def prepared(self, leaves: list, structure: Any, static: Any = None) -> tuple[Compiled, list, list]:
-        """The program for these leaves, its captured values, and the leaves that it takes."""
+    def run(self, leaves: list, structure: Any, static: Any, use: Callable) -> Any:
+        """`use(program, its leaves, its captured values)`, with the program for these leaves.
+
+        Where sizes that a program takes to be equal are not, one of them may be a 1 that NumPy would
+        broadcast: then the program for these very sizes is used, which knows.
+        """
         key = (structure, tuple(map(leaf_key, leaves)), static)
         dynamic = [leaf for leaf in leaves if is_dynamic_leaf(leaf)]
+        compiled, captured = self.prepared(key, leaves, structure, dynamic)
+        try:
+            return use(compiled, dynamic, captured)
+        except ValueError:
+            if not compiled.guarded or Exact in key:
+                raise
+        key = (*key, Exact)
+        self.pins[key] = frozenset((k, axis) for k, leaf in enumerate(dynamic) for axis in range(np.ndim(leaf)))
+        self.exact.add(key)
+        compiled, captured = self.prepared(key, leaves, structure, dynamic)
+        return use(compiled, dynamic, captured)
+
+    def prepared(self, key: Any, leaves: list, structure: Any, dynamic: list) -> tuple[Compiled, list]:
+        """The program for a signature and its captured values."""
         compiled, captured = self.find(key, dynamic)
         if compiled is None:
-            compiled, captured = self.make(key, leaves, structure, dynamic, static)
-        return compiled, captured, dynamic
+            compiled, captured = self.make(key, leaves, structure, dynamic)
+        return compiled, captured
 
     def find(self, key: Any, dynamic: list[Any]) -> tuple[Compiled | None, Any]:
         """The program made earlier for this signature, if what it was made from has not changed."""
@@ -64,15 +88,16 @@ class Transformation:
                     return compiled, captured
         return None, None
 
-    def make(self, key: Any, leaves: list, structure: Any, dynamic: list, static: Any) -> tuple[Compiled, list]:
-        specialised = self.specialised(key, leaves, structure, static)
+    def make(self, key: Any, leaves: list, structure: Any, dynamic: list) -> tuple[Compiled, list]:
+        specialised = self.specialised(key, leaves, structure)
         compiled = self.compiled_kind(specialised, self.jitted)
         pins = self.pins.get(key, frozenset())
         self.programs.setdefault((key, pinned_values(dynamic, pins)), []).insert(0, compiled)
         return compiled, [capture.fetch() for capture in compiled.captures]
 
-    def specialised(self, key: Any, leaves: list, structure: Any, static: Any) -> Any:
+    def specialised(self, key: Any, leaves: list, structure: Any) -> Any:
         """The core program for these arguments; sizes that turn out to be needed become part of the signature."""
+        static = key[2]
         names = self.leaf_names(leaves, structure, static)
         while True:
             pins = self.pins.get(key, frozenset())
@@ -95,7 +120,7 @@ class Transformation:
         static, arguments, keywords = self.take_static(arguments, keywords)
         leaves, structure = flatten((arguments, keywords))
         key = (structure, tuple(map(leaf_key, leaves)), static)
-        return str(text_of_stage(self.specialised(key, leaves, structure, static).program, stage))
+        return str(text_of_stage(self.specialised(key, leaves, structure).program, stage))
 
     # what subclasses change
 

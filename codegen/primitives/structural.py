@@ -125,13 +125,20 @@ def nonzero_type(builder, x):
     return (ArrayType(np.dtype(np.intp), (count,)),) * rank
 
 
+def copied(x):
+    """A copy; of a stack (a list), one that holds the same items."""
+    if isinstance(x, list):
+        return x.copy()
+    return np.array(x) if np.ndim(x) else np.array(x)[()]
+
+
 size = primitive("size", lambda x, axis: np.shape(x)[axis], size_type)
 reshape = primitive("reshape", lambda x, shape: np.reshape(x, shape), reshape_type, view=True)
 transpose = primitive("transpose", lambda x, axes: np.transpose(x, axes), transpose_type, view=True)
 broadcast_to = primitive("broadcast_to", lambda x, shape: np.broadcast_to(x, shape), broadcast_to_type,
                          view=True)
 concatenate = primitive("concatenate", lambda arrays, axis=0: np.concatenate(arrays, axis), concatenate_type)
-copy = primitive("copy", lambda x: np.array(x)[()] if np.ndim(x) == 0 else np.array(x), same_type,
+copy = primitive("copy", copied, same_type,
                  functions=(np.copy,), printed="np.copy")
 count_nonzero = primitive("count_nonzero", lambda x: int(np.count_nonzero(x)), count_nonzero_type,
                           printed="np.count_nonzero")
