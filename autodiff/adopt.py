@@ -11,11 +11,14 @@ def open_program(builder: Builder, program: Program) -> None:
     for parameter in program.parameters:
         for size in sizes_in(parameter.type):
             builder.lower_bounds[size] = 2
+            builder.depths[size] = 0
 
 
 def adopt(builder: Builder, statement: Statement) -> None:
     """Append a finished statement, and let the builder share its value with what is emitted later."""
     builder.append(statement)
+    for target in statement.targets:
+        builder.depths.setdefault(target, len(builder.scopes))
     if isinstance(statement, For):
         bound_index(builder, statement.index, statement.start, statement.step)
     if not isinstance(statement, Assign):

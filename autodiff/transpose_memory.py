@@ -4,6 +4,7 @@ A read adds to the part that was read, in place: `x_bar = index_add(x_bar, i, y_
 """
 from __future__ import annotations
 
+from ..codegen.build import Builder, freeze
 from ..codegen.core import Assign, Operand, Variable, type_of
 from ..codegen.primitives.indexing import is_array, is_basic
 from .adjoints import Adjoints
@@ -25,7 +26,7 @@ def transpose_setitem(adjoints: Adjoints, statement: Assign) -> None:
     array, index, value = statement.operands
     cotangent = adjoints.take(statement.targets[0])
     builder = adjoints.builder
-    if value in adjoints.activity:
+    if value in adjoints.activity and not known_zero(builder, cotangent, index):
         part = emit(builder, "getitem", cotangent, index)
         if not (is_basic(index) or is_unique(builder, index) or statement.static.get("unique")):
             part = last_written(adjoints, statement, part)
@@ -33,6 +34,20 @@ def transpose_setitem(adjoints: Adjoints, statement: Assign) -> None:
     if array in adjoints.activity:
         zero = array.type.dtype.type(0).item()
         adjoints.add(array, emit(builder, "setitem", cotangent, index, zero))
+
+
+def known_zero(builder: Builder, cotangent: Operand, index: tuple) -> bool:
+    """Whether this part of a cotangent was set to zero: what was written there was overwritten before it was read."""
+    while isinstance(cotangent, Variable) and cotangent in builder.definitions:
+        made = builder.definitions[cotangent]
+        if made.primitive.name == "zeros":
+            return True
+        if made.primitive.name != "setitem" or isinstance(made.operands[2], Variable) or made.operands[2] != 0:
+            return False
+        if freeze(made.operands[1]) == freeze(index):
+            return True
+        cotangent = made.operands[0]
+    return False
 
 
 def add_part(adjoints: Adjoints, value: Variable, part: Operand) -> None:

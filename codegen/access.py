@@ -65,10 +65,10 @@ def sources(statement: Assign, at: Index, algebra: Algebra) -> list[tuple[Operan
     return [(operand, aligned(operand, at, algebra)) for operand in operands]
 
 
-def unsqueezed(array: Variable, result: Variable, at: Index, algebra: Algebra) -> Index:
+def unsqueezed(array: Operand, result: Variable, at: Index, algebra: Algebra) -> Index:
     """The index in an array of which the result differs only by axes of size 1."""
     rest = iter(one for size, one in zip(result.type.shape, at) if not is_one(size))
-    return tuple(algebra.zero if is_one(size) else next(rest) for size in array.type.shape)
+    return tuple(algebra.zero if is_one(size) else next(rest) for size in type_of(array).shape)
 
 
 def only_moves_ones(statement: Assign) -> bool:

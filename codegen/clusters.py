@@ -4,7 +4,8 @@ A cluster is a set of statements computed by one nest: its outputs are stored, t
 they are read and never stored. Clusters grow from the last statement back, only as long as
 
 - an elementwise result that is not stored is read at one place only, so that nothing is computed twice;
-- what is stored and also read in the nest is read at the element just stored;
+- what is stored and also read in the nest is read at the element just stored, and no result of a reduction
+  or of a write is read in it;
 - an array that is written in place is read, if at all, at the element about to be written;
 - no statement outside the nest stands between, needing one part and needed by another.
 """
@@ -330,6 +331,9 @@ class Clusters:
 
     def valid(self, cluster: Cluster) -> bool:
         if len(cluster.members) > LARGEST:
+            return False
+        late = {k for k in cluster.outputs if self.kinds[k] in ("reduce", "write")}
+        if any(self.definition.get(v) in late for k in cluster.members for v in reads_of(self.statements[k])):
             return False
         seen = self.trace(cluster)
         loops = [d for d, size in enumerate(cluster.space) if not is_one(size)]

@@ -21,6 +21,8 @@ class Jit(Transformation):
         self.static_names = frozenset((*names, *self.names_at(numbers)))
         self.static_numbers = frozenset((*numbers, *self.positions_of(names)))
 
+        self.fresh_results = getattr(function, "fresh_results", False)
+
     def parameters(self) -> list[str]:
         try:
             return list(inspect.signature(innermost(self)).parameters)

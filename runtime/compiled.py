@@ -18,37 +18,44 @@ from ..codegen.specialise import Specialised, put_together
 STAGES = ("core", "simplified", "numpy", "loops", "numba")
 
 
-def text_of_stage(program: Program, stage: str) -> str:
-    """The program as Python at one of the stages it passes through."""
+def text_of_stage(program: Program, stage: str, fresh: bool = False) -> str:
+    """The program as Python at one of the stages it passes through.
+
+    `fresh`: no result shares memory with an argument or with another result.
+    """
     if stage == "core":
         return print_program(write_in_place(program))
     if stage == "simplified":
         return print_program(write_in_place(simplify(program)))
     if stage == "numpy":
-        return numpy_text(program)
+        return numpy_text(program, fresh)
     if stage == "loops":
         return print_program(numba_backend.compiled_form(simplify(program)))
     if stage == "numba":
-        return numba_backend.emit(simplify(program))
+        return numba_text(program, fresh)
     raise ValueError(f"there is no stage {stage!r}; the stages are {', '.join(STAGES)}")
 
 
-def numpy_text(program: Program) -> Any:
+def numpy_text(program: Program, fresh: bool) -> Any:
     simple = simplify(without_enforced_checks(simplify(program)), keep_sizes=False)
     return numpy_backend.emit(write_in_place(simple, fresh_results=fresh))
+
+
+def numba_text(program: Program, fresh: bool) -> Any:
+    return numba_backend.emit(simplify(program), fresh_results=fresh)
 
 
 class Compiled:
     """A program of one signature, ready to be called with the leaves of its arguments."""
 
-    def __init__(self, specialised: Specialised, jitted: bool):
+    def __init__(self, specialised: Specialised, jitted: bool, fresh: bool = False):
         self.captures = specialised.captures
         self.guards = specialised.guards
         self.template = specialised.template
         self.written = specialised.written
         self.program = specialised.program
         self.capture_types = [capture.variable.type for capture in specialised.captures]
-        self.function = build(specialised.program, jitted)
+        self.function = build(specialised.program, jitted, fresh)
         self.count = len(specialised.program.results)
         self.guarded = any(is_guard(statement) for statement in walk(specialised.program.body))
 
@@ -109,9 +116,8 @@ def fits(value: Any, known: Any) -> bool:
                for size, now in zip(known.shape, value.shape, strict=True))
 
 
-def build(program: Program, jitted: bool) -> Callable:
+def build(program: Program, jitted: bool, fresh: bool) -> Callable:
     """The program as a function: Numba's if jitted, else NumPy's."""
     if jitted:
-        text = numba_backend.emit(simplify(program))
-        return numba_backend.load(text, program.name)
-    return numpy_backend.load(numpy_text(program), program.name)
+        return numba_backend.load(numba_text(program, fresh), program.name)
+    return numpy_backend.load(numpy_text(program, fresh), program.name)

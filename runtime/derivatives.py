@@ -119,6 +119,8 @@ def shown(shape: tuple) -> str:
 class Gradient(Transformation):
     """grad and value_and_grad."""
 
+    fresh_results = True
+
     def __init__(self, function: Any, argnums: Any = 0, has_aux: bool = False, value: bool = False):
         super().__init__(function)
         self.argnums = argnums
@@ -204,6 +206,8 @@ def zero_of(s: Any, of: Any) -> Any:
 
 class Pushforward(Transformation):
     """jvp, as a function of (primals, tangents)."""
+
+    fresh_results = True
 
     def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
         primals, tangents = arguments[0], arguments[1]

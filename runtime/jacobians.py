@@ -17,6 +17,8 @@ from .transformation import Transformation
 class Jacobian(Transformation):
     """jacfwd and jacrev: the array of all derivatives, of shape output shape + input shape."""
 
+    fresh_results = True
+
     def __init__(self, function: Any, argnums: Any = 0, has_aux: bool = False, rows: bool = True):
         super().__init__(function)
         self.argnums = argnums

@@ -19,7 +19,7 @@ from .transformation import Transformation
 class TwoSweeps(Compiled):
     """A program split in two: forward to results and residuals, backward from cotangents."""
 
-    def __init__(self, specialised: Any, jitted: bool):
+    def __init__(self, specialised: Any, jitted: bool, fresh: bool):
         program = specialised.program
         kept = len(program.body.results) - len(specialised.written)
         program.body.results, specialised.written = program.body.results[:kept], []
@@ -28,9 +28,9 @@ class TwoSweeps(Compiled):
         active = tuple(flag and k < chosen for k, flag in enumerate(inexact))
         self.outputs = [type_of(r) for r in program.body.results]
         self.forward_program, self.backward_program = split(program, active)
-        self.backward = build(self.backward_program, jitted)
+        self.backward = build(self.backward_program, jitted, fresh=True)
         specialised.program = self.forward_program
-        super().__init__(specialised, jitted)
+        super().__init__(specialised, jitted, fresh)
         self.single = len(self.backward_program.body.results) == 1
 
     def forward(self, leaves: list[Any], captured: list[Any]) -> tuple[Any, list, tuple]:

@@ -28,6 +28,7 @@ class Transformation:
     """
 
     jitted = False
+    fresh_results = False
     compiled_kind = Compiled
 
     def __init__(self, function: Any):
@@ -90,7 +91,7 @@ class Transformation:
 
     def make(self, key: Any, leaves: list, structure: Any, dynamic: list) -> tuple[Compiled, list]:
         specialised = self.specialised(key, leaves, structure)
-        compiled = self.compiled_kind(specialised, self.jitted)
+        compiled = self.compiled_kind(specialised, self.jitted, self.fresh_results)
         pins = self.pins.get(key, frozenset())
         self.programs.setdefault((key, pinned_values(dynamic, pins)), []).insert(0, compiled)
         return compiled, [capture.fetch() for capture in compiled.captures]
@@ -120,7 +121,7 @@ class Transformation:
         static, arguments, keywords = self.take_static(arguments, keywords)
         leaves, structure = flatten((arguments, keywords))
         key = (structure, tuple(map(leaf_key, leaves)), static)
-        return str(text_of_stage(self.specialised(key, leaves, structure).program, stage))
+        return str(text_of_stage(self.specialised(key, leaves, structure).program, stage, self.fresh_results))
 
     # what subclasses change
 

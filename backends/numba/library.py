@@ -68,9 +68,9 @@ class Calls:
     def expression(self, statement: Assign, names: dict[Variable, str]) -> str:
         """The call as NumPy source."""
         if statement.primitive.effect:
-            static = "".join(f", {k}={v!r}" for k, v in statement.static.items())
+            static = [f"{k}={v!r}" for k, v in statement.static.items()]
             shown = [unparse(Expressions(names, {}).tree(o)).strip() for o in statement.operands]
-            return f"print({', '.join(shown)}{static})"
+            return f"print({', '.join([*shown, *static])})"
         try:
             return unparse(Expressions(names, {}).expression(statement)).strip()
         except (NotImplementedError, TypeError, ValueError):
