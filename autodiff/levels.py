@@ -14,6 +14,8 @@ class Level:
         self.parent = parent
         self.statement = statement
         self.block = block
+        self.chains: list = []  # arrays to be put back (chains.py)
+        self.regained: dict[Variable, Variable] = {}  # what a backward loop or branch ends with: which version
         self.entry: tuple[Variable, ...] = tuple(parameters)
         self.definitions: dict[Variable, Assign] = dict(parent.definitions) if parent else {}
         if statement is not None and not isinstance(statement, If):

@@ -11,20 +11,50 @@ outside, so that they are added up in place.
 """
 from __future__ import annotations
 
-from ..codegen.core import INT, Block, For, If, Operand, Statement, Variable, While, type_of
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from ..codegen.core import INT, Block, For, Operand, Statement, Type, Variable, While, type_of
 from .adjoints import Adjoints
 from .adopt import adopt_block
+from .chains import Attempt, chains_at, chains_in, chains_read, kept_bytes, loop_steps
 from .calls import conform, emit, tangent_type, zeros
 from .levels import Level
 from .residuals import Restorer
 
 
 def transpose_loop(sweep, loop: For | While, adjoints: Adjoints, level: Level) -> None:
+    """Emit a loop backwards, in whichever way keeps less: with arrays that it writes into put back, or not."""
+    chains = chains_in(loop) if sweep.restoring is None else []
+    if not chains:
+        run_backwards(sweep, loop, adjoints, level)
+        return
+    attempt = Attempt(sweep, adjoints, level)
+    sweep.restoring = set()
+    run_backwards(sweep, loop, adjoints, level)
+    tapes = attempt.tapes()
+    sweep.restoring = chains_read(chains, tapes)
+    if sweep.restoring:
+        attempt.undo()
+        run_backwards(sweep, loop, adjoints, level)
+        if kept_bytes(attempt.tapes()) >= kept_bytes(tapes):
+            attempt.undo()
+            sweep.restoring = set()
+            run_backwards(sweep, loop, adjoints, level)
+    sweep.restoring = None
+
+
+def run_backwards(sweep, loop: For | While, adjoints: Adjoints, level: Level) -> None:
     activity, builder = sweep.activity, sweep.builder
     chosen = [k for k, c in enumerate(loop.carried) if c in activity or loop.targets[k] in activity]
-    if not any(adjoints.get(loop.targets[k]) is not None for k in chosen):
+    put_back = [k for k, c in enumerate(loop.carried) if c in (sweep.restoring or ()) and loop_steps(loop, k)]
+    if not put_back and not any(adjoints.get(loop.targets[k]) is not None for k in chosen):
         return
+    arrays = {k: Variable(loop.carried[k].name, type_of(loop.body.results[k])) for k in put_back}
     body_level = Level(level, loop, loop.body)
+    chains_at(sweep, body_level, [(loop.carried[k], loop.body.results[k], arrays[k]) for k in put_back])
+    body_level.survey()
     free = sweep.read_actives(blocks_of(loop), body_level.bound)
     given = [adjoints.take(loop.targets[k]) for k in chosen]
     bars = [Variable(barred(loop.carried[k]), tangent_type(type_of(loop.body.results[k]))) for k in chosen]
@@ -43,53 +73,50 @@ def transpose_loop(sweep, loop: For | While, adjoints: Adjoints, level: Level) -
             out = [conform(builder, inner.instantiated(loop.carried[k]), loop.carried[k].type) for k in chosen]
             summed = [inner.get(v) for v in free]
 
-    carry = Carry(sweep, adjoints)
-    for k, bar, value, start in zip(chosen, bars, out, given):
-        before = zeros(builder, loop.targets[k].type) if start is None else start
-        carry.add(bar, before, value, loop.initial[k], None)
+    items = []
     for variable, total, value in zip(free, totals, summed):
         if value is not total:
-            carry.add(total, adjoints.instantiated(variable), value, None, variable)
-    carry.emit(loop, draft, body_level, level)
+            items.append(Item(total, adjoints.instantiated(variable), value, tangent_type(variable.type),
+                              partial(adjoints.set, variable)))
+    for k, bar, value, start in zip(chosen, bars, out, given):
+        before, of = zeros(builder, loop.targets[k].type) if start is None else start, type_of(loop.initial[k])
+        items.append(Item(bar, before, value, tangent_type(of), partial(adjoints.add, loop.initial[k])))
+    for k in put_back:
+        regain = partial(level.regained.__setitem__, loop.initial[k])
+        items.append(Item(arrays[k], loop.targets[k], loop.carried[k], loop.carried[k].type, regain))
+    emit_backward(sweep, loop, draft, items, body_level, level)
 
 
-class Carry:
-    """What a backward loop carries, and whose cotangent each final value is."""
+@dataclass
+class Item:
+    """What a backward loop carries, and what is done with its final value."""
 
-    def __init__(self, sweep, adjoints: Adjoints):
-        self.sweep, self.adjoints = sweep, adjoints
-        self.items: list[tuple] = []
+    carried: Variable
+    initial: Operand
+    result: Operand
+    type: Type
+    finish: Callable[[Operand], None]
 
-    def add(self, carried: Variable, initial: Operand, result: Operand, part_of: Operand, whole_of: Variable | None):
-        self.items.append((carried, initial, result, part_of, whole_of))
 
-    def emit(self, loop: For | While, draft: Block, body_level: Level, level: Level) -> None:
-        """The backward loop; what it would carry without change is read from outside."""
-        builder = self.sweep.builder
-        mapping = {carried: initial for carried, initial, result, *_ in self.items if result is carried}
-        changing = [item for item in self.items if item[2] is not item[0]]
-        index, start, stop, step = backward_range(self.sweep, loop, level)
-        if isinstance(loop, For):
-            mapping[loop.index] = index
-        carried = tuple(item[0] for item in changing)
-        draft.results = tuple(item[2] for item in changing)
-        body = Restorer(self.sweep, body_level, draft, mapping, carried).block()
-        initial = tuple(item[1] for item in changing)
-        targets = []
-        for item in changing:
-            of = item[4].type if item[4] is not None else type_of(item[3])
-            targets.append(Variable(item[0].name, tangent_type(of)))
-        builder.location = loop.location
-        if targets:
-            made = For(tuple(targets), index, start, stop, step, carried, initial, body, loop.location)
-            builder.append(made)
-        final = dict(zip(carried, targets))
-        for variable, before, _, _, whole_of in self.items:
-            if whole_of is not None:
-                self.adjoints.set(whole_of, final.get(variable, before))
-        for variable, before, _, part_of, whole_of in self.items:
-            if whole_of is None:
-                self.adjoints.add(part_of, final.get(variable, before))
+def emit_backward(sweep, loop: For | While, draft: Block, items: list[Item], body_level: Level, level: Level) -> None:
+    """Emit the backward loop; what it would carry without change is read from outside."""
+    builder = sweep.builder
+    mapping = {item.carried: item.initial for item in items if item.result is item.carried}
+    changing = [item for item in items if item.result is not item.carried]
+    index, start, stop, step = backward_range(sweep, loop, level)
+    if isinstance(loop, For):
+        mapping[loop.index] = index
+    carried = tuple(item.carried for item in changing)
+    draft.results = tuple(item.result for item in changing)
+    body = Restorer(sweep, body_level, draft, mapping, carried).block()
+    targets = tuple(Variable(item.carried.name, item.type) for item in changing)
+    builder.location = loop.location
+    if targets:
+        initial = tuple(item.initial for item in changing)
+        builder.append(For(targets, index, start, stop, step, carried, initial, body, loop.location))
+    final = dict(zip(carried, targets))
+    for item in items:
+        item.finish(final.get(item.carried, item.initial))
 
 
 def backward_range(sweep, loop: For | While, level: Level) -> tuple[Variable, Operand, Operand, Operand]:

@@ -96,6 +96,8 @@ class Reverse:
         open_program(self.builder, program)
         self.kept: dict[Block, list[Tape]] = {}
         self.counts: dict[While, Variable] = {}
+        self.restoring: set[Variable] | None = None  # versions of arrays to put back; None: not yet decided
+        self.inserted: list[tuple[Block, Statement]] = []
 
     def keep(self, tape: Tape) -> None:
         self.kept.setdefault(tape.level.block, []).append(tape)

@@ -161,7 +161,7 @@ class Clusters:
             needed = self.needed(position)
             if effect is not None:
                 needed.add(effect)
-            if isinstance(statement, Assign) and statement.primitive.view and is_array(statement.operands[0]):
+            if is_view(statement) and is_array(statement.operands[0]):
                 for target in statement.targets:
                     self.root[target] = self.root_of(statement.operands[0])
             for array in self.destroyed(statement):
@@ -368,6 +368,13 @@ class Clusters:
                 return False
         roots = [self.root_of(self.statements[k].operands[0]) for k in cluster.outputs if self.kinds[k] == "write"]
         return roots.count(self.root_of(array)) == 1
+
+
+def is_view(statement: Statement) -> bool:
+    """Whether the result may share memory with the first operand."""
+    if not isinstance(statement, Assign) or not statement.primitive.view:
+        return False
+    return statement.primitive.name != "getitem" or is_basic(statement.operands[1])
 
 
 def has_effect(statement: Statement) -> bool:

@@ -52,6 +52,7 @@ class Fuser:
         self.library = library
         self.builder = Builder()
         self.parameters: set[Variable] = set()
+        self.checked: frozenset[tuple] = frozenset()
         self.equal: dict[Variable, list[tuple[int, Dimension]]] = {}
 
     def block(self, block: Block) -> Block:
@@ -69,15 +70,19 @@ class Fuser:
             self.learn_equal(position, statement)
         block = Block(self.with_copies(block.statements), block.results)
         clusters = Clusters(block, self.region, self.same, self.merge, self.library)
+        checks = [(k, s.operands) for k, s in enumerate(block.statements) if is_check(s)]
         definitions = {s.targets[0]: s for k, s in enumerate(block.statements) if clusters.is_lazy(k)}
         for unit in in_order(clusters):
             if isinstance(unit, Cluster):
                 inner = {clusters.statements[k].targets[0]: clusters.statements[k]
                          for k in unit.members if k not in unit.outputs}
                 outputs = [clusters.statements[k] for k in sorted(unit.outputs)]
-                write_nest(self.builder, unit.space, outputs, definitions | inner)
+                checked = self.checked | {operands for k, operands in checks if k < min(unit.members)}
+                write_nest(self.builder, unit.space, outputs, definitions | inner, checked)
             else:
+                before, self.checked = self.checked, self.checked | {o for k, o in checks if k < unit}
                 self.builder.append(self.inside(clusters.statements[unit]))
+                self.checked = before
         self.equal = outer
 
     def inside(self, statement: Statement) -> Statement:
@@ -200,6 +205,12 @@ class Fuser:
 
 def is_whole_array(operand) -> bool:
     return isinstance(operand, Variable) and bool(operand.type.shape)
+
+
+def is_check(statement: Statement) -> bool:
+    """Whether a statement checks an array of indices."""
+    return isinstance(statement, Assign) and statement.primitive.name == "check_index" \
+        and is_whole_array(statement.operands[0])
 
 
 def is_size(variable: Variable) -> bool:

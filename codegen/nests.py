@@ -17,7 +17,7 @@ Every value is computed at the outermost loop whose index it depends on, and onc
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Any
 
 import numpy as np
@@ -44,14 +44,15 @@ slice_start = primitive("slice_start", lambda size, start, stop, step: slice(sta
 
 
 def write_nest(builder: Builder, space: tuple[Dimension, ...], outputs: list[Assign],
-               definitions: dict[Variable, Assign]) -> None:
+               definitions: dict[Variable, Assign], checked: Container[tuple] = ()) -> None:
     """Emit one nest of loops over `space` that computes the results of `outputs`.
 
-    `definitions` are the elementwise operations and views whose elements are computed where they are read.
+    `definitions` are the elementwise operations and views whose elements are computed where they are read;
+    `checked`, the arrays of indices known to be inside an axis of some size.
     """
     location = next((s.location for s in outputs if s.location), None)
     builder.location = location
-    Nest(builder, space, [output_of(s) for s in outputs], definitions, location).write()
+    Nest(builder, space, [output_of(s) for s in outputs], definitions, checked, location).write()
 
 
 def region(builder: Builder, statement: Assign) -> tuple[Dimension, ...]:
@@ -132,11 +133,12 @@ class Nest:
     zero = 0
 
     def __init__(self, builder: Builder, space: tuple[Dimension, ...], outputs: list,
-                 definitions: dict[Variable, Assign], location: Location | None):
+                 definitions: dict[Variable, Assign], checked: Container[tuple], location: Location | None):
         self.builder = builder
         self.space = space
         self.outputs = outputs
         self.definitions = definitions
+        self.checked = checked
         self.location = location
         self.base = len(builder.scopes)
         self.depths: dict[Variable, int] = {}
@@ -385,7 +387,8 @@ class Nest:
     def gathered(self, indices: Variable, at: Index, array: Operand, axis: int) -> Operand:
         position = self.plain(self.element(indices, at))
         size = type_of(array).shape[axis]
-        self.emit("check_index", position, size, axis=axis)
+        if (indices, size) not in self.checked:
+            self.emit("check_index", position, size, axis=axis)
         return self.wrapped(position, size)
 
     def plain(self, position: Operand) -> Operand:

@@ -67,11 +67,26 @@ def emit(program: Program, cache: bool = False, **options: Any) -> Text:
     function.decorator_list = [call("numba.njit", **keywords)]
     body = [gast.ast_to_gast(ast.parse(text).body[0]) for text in calls.constants]
     helpers = [gast.ast_to_gast(ast.parse(text).body[0]) for text in calls.texts]
+    keep_apart(helpers, function)
     functions = [*helpers, function]
     if any(restores(result) for result in program.results):
         functions.append(wrapper(function, program))
     module = gast.Module([*imports(functions, body), *body, *functions], [])
     return Text(*unparse_with_locations(module))
+
+
+def keep_apart(helpers: list, function: Any) -> None:
+    """Rename the helpers whose names are also variables of the function."""
+    nodes = [node for node in gast.walk(function) if isinstance(node, gast.Name)]
+    local = {node.id for node in nodes if not isinstance(node.ctx, gast.Load)}
+    called = [node.func for node in gast.walk(function) if isinstance(node, gast.Call)]
+    for helper in helpers:
+        old = helper.name
+        while helper.name in local:
+            helper.name += "_"
+        for node in called:
+            if isinstance(node, gast.Name) and node.id == old:
+                node.id = helper.name
 
 
 def restores(result: Any) -> bool:

@@ -21,10 +21,12 @@ import numpy as np
 
 from ...codegen.core import ArrayType, Assign, Operand, Variable, variables_in
 from ...codegen.expressions import Expressions
+from ...codegen.forms import FORMS
 from ...codegen.registry import PRIMITIVES, Primitive
 from ...codegen.trees import constant, method
 from ...codegen.trees import name as tree_of
 from ...codegen.unparse import unparse
+from ...codegen.wishes import NOUNS
 from .forms import form
 
 PARAMETERS = "xyzuvw"
@@ -52,16 +54,17 @@ class Calls:
         key = tuple(lines)
         if key not in self.made:
             base = f"numpy_{statement.primitive.name}"
-            taken = [p.name for p in self.made.values()]
+            taken = [p.printed for p in self.made.values()]
             name = next(n for n in (base, *(f"{base}_{k}" for k in range(2, 999))) if n not in taken)
             traits = {"effect": statement.primitive.effect}
-            self.made[key] = form(name, name, **traits)
+            noun = NOUNS.get(statement.primitive.name, statement.primitive.name)
+            self.made[key] = form(f"{noun}_of" if noun in FORMS else noun, name, **traits)
             self.texts.append(f"@numba.njit\ndef {name}" + "\n".join(lines))
         return self.made[key]
 
     def constant(self, value: np.ndarray) -> Primitive:
         """The operation that gives a fresh copy of an array known in advance."""
-        name = f"constant_{len(self.constants) + 1}"
+        name = f"constant_array_{len(self.constants) + 1}"
         self.constants.append(f"{name} = {unparse(constant(value)).strip()}")
         return form("values", lambda: method(tree_of(name), "copy"), allocates=True)
 

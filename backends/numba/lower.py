@@ -212,8 +212,10 @@ def check_index(to: Lowering, statement: Assign) -> tuple:
     """A check that an index is inside: a message made at run time would take a second to compile."""
     index, size = statement.operands
     truth = ArrayType(np.dtype(bool), (), True)
-    index = elementwise.cast(to, index, np.int64)
-    inside = to.assign(forms.inside, truth, index, size)
+    if type_of(index).shape:
+        inside = to.assign(forms.helper("all_inside"), ArrayType(truth.dtype), index, size)
+    else:
+        inside = to.assign(forms.inside, truth, elementwise.cast(to, index, np.int64), size)
     axis = statement.static.get("axis", 0)
     elementwise.check(to, inside, "IndexError", f"index is out of bounds for axis {axis}")
     return ()

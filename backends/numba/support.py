@@ -29,6 +29,15 @@ def slice_size(size, start, stop, step):
 
 
 @njit
+def all_inside(indices, size):
+    """Whether all indices, counted from either end, are inside an axis."""
+    for index in indices.flat:
+        if not -size <= index < size:
+            return False
+    return True
+
+
+@njit
 def integer_power(base, exponent):
     """A power of integers, by squaring."""
     if exponent < 0:
