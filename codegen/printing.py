@@ -33,6 +33,7 @@ import gast
 from .core import Assign, Block, For, If, Operand, Program, Statement, Variable, While
 from .expressions import Expressions
 from .forms import is_int
+from .helper_functions import helper_functions
 from .inlining import Plan, reassemble
 from .layout import WIDTH
 from .naming import Naming, name_variables
@@ -59,8 +60,9 @@ def print_with_locations(program: Program, backend: str = "numpy") -> tuple[str,
 
 
 def to_module(function: Tree) -> Tree:
-    """A module of one function, with the imports it needs."""
-    return gast.Module([*imports(function), function], [])
+    """A module of one function, with the imports and the helper functions that it needs."""
+    helpers = helper_functions(function)
+    return gast.Module([*imports(gast.Module([*helpers, function], [])), *helpers, function], [])
 
 
 def to_tree(program: Program) -> Tree:

@@ -141,4 +141,4 @@ eigh = primitive("eigh", np.linalg.eigh, eigh_type, printed="np.linalg.eigh")
 eigvalsh = primitive("eigvalsh", np.linalg.eigvalsh, square_type(np.linalg.eigvalsh, 1),
                      printed="np.linalg.eigvalsh")
 pinv = primitive("pinv", np.linalg.pinv, pinv_type, printed="np.linalg.pinv")
-cofactor = primitive("cofactor", cofactor_matrix, cofactor_type)
+cofactor = primitive("cofactor", cofactor_matrix, cofactor_type, printed="cofactor_matrix")
