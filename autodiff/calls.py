@@ -114,20 +114,25 @@ def cast(builder: Builder, value: Operand, dtype: np.dtype) -> Operand:
     return emit(builder, "astype", value, dtype=dtype)
 
 
-def unbroadcast(builder: Builder, cotangent: Operand, shape: tuple) -> Operand:
-    """Sum a cotangent over the axes along which an operand of this shape was repeated."""
+def repeated(builder: Builder, cotangent: Operand, shape: tuple) -> tuple[int, ...]:
+    """The axes of a cotangent along which an operand of this shape was repeated."""
     have = type_of(cotangent).shape
     extra = len(have) - len(shape)
     if extra < 0:
-        return cotangent
+        return ()
     ones = [extra + axis for axis, size in enumerate(shape)
             if builder.same(size, 1) and not builder.same(have[extra + axis], 1)]
-    axes = (*range(extra), *ones)
+    return (*range(extra), *ones)
+
+
+def unbroadcast(builder: Builder, cotangent: Operand, shape: tuple) -> Operand:
+    """Sum a cotangent over the axes along which an operand of this shape was repeated."""
+    axes = repeated(builder, cotangent, shape)
     if not axes:
         return cotangent
-    keep = bool(ones) and not extra
-    total = emit(builder, "sum", cotangent, axis=axes, keepdims=keep)
-    if ones and extra:
+    extra = len(type_of(cotangent).shape) - len(shape)
+    total = emit(builder, "sum", cotangent, axis=axes, keepdims=not extra)
+    if extra and len(axes) > extra:
         total = emit(builder, "reshape", total, shape)
     return total
 

@@ -13,11 +13,27 @@ overwritten makes every version available on the way down, and what was read fro
 """
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ..codegen.core import ArrayType, Assign, Block, For, If, Operand, Statement, Variable, While, variables_in, walk
+from ..codegen.core import (
+    ArrayType,
+    Assign,
+    Block,
+    For,
+    If,
+    Operand,
+    Statement,
+    Variable,
+    While,
+    type_of,
+    variables_in,
+    walk,
+)
+from ..codegen.primitives.indexing import is_basic
+from ..codegen.registry import PRIMITIVES
 from .adopt import adopt_block
 from .calls import emit
 from .levels import Level
@@ -29,7 +45,7 @@ WRITES = ("setitem", "index_add")
 
 @dataclass(eq=False)
 class Step:
-    """What leads from one version of an array to the next: a write, or target number `place` of a loop or branch."""
+    """What leads from one version of an array to the next: a write, or one target of a loop or branch."""
 
     statement: Statement
     before: Variable
@@ -105,7 +121,8 @@ def chains_in(loop: For | While) -> list[set[Variable]]:
         if not isinstance(statement, (For, While)):
             continue
         for place, carried in enumerate(statement.carried):
-            if not (isinstance(carried.type, ArrayType) and carried.type.shape) or any(carried in c for c in found):
+            known = any(carried in chain for chain in found)
+            if known or not (isinstance(carried.type, ArrayType) and carried.type.shape):
                 continue
             if steps := loop_steps(statement, place):
                 found.append({carried, statement.targets[place], *versions(steps)})
@@ -164,32 +181,49 @@ def chains_at(sweep, level: Level, pairs: Iterable[tuple[Variable, Operand, Oper
         chain = Chain(first, last, steps, holder)
         keep_old_elements(sweep, level.block, chain)
         level.chains.append(chain)
+    level.survey()
+    for chain in level.chains:
+        level.bound.add(chain.first)
+        for step in chain.steps:
+            if not isinstance(step.statement, Assign):
+                continue
+            level.definitions.pop(step.old, None)  # it must be kept: on the way down, it comes first
+            read_back_written(level, step)
+
+
+def read_back_written(level: Level, step: Step) -> None:
+    """A value that was written can be read from the array, rather than kept."""
+    if step.statement.primitive.name != "setitem":
+        return
+    _, index, value = step.statement.operands
+    same = isinstance(value, Variable) and value in level.bound and value.type == type_of(step.old)
+    if same and value.type.inexact and is_basic(index):
+        level.definitions[value] = Assign((value,), PRIMITIVES["getitem"], (step.after, index))
 
 
 class Attempt:
-    """What a sweep had worked out before a loop was transposed, so that it can be transposed in another way."""
+    """What a sweep had worked out before a loop was transposed, so that it can be transposed otherwise."""
 
     def __init__(self, sweep, adjoints, level: Level):
-        self.sweep, self.adjoints, self.level = sweep, adjoints, level
+        self.sweep = sweep
         scope = sweep.builder.scopes[-1]
-        self.before = (dict(adjoints.values), set(level.bound), dict(level.regained), dict(sweep.counts),
-                       {block: list(tapes) for block, tapes in sweep.kept.items()}, len(sweep.inserted),
-                       len(scope.block.statements), dict(scope.known), dict(scope.equal))
+        self.kept = {block: list(tapes) for block, tapes in sweep.kept.items()}
+        self.tables = [(adjoints, "values"), (adjoints, "masks"), (level, "bound"), (level, "regained"),
+                       (sweep, "counts"), (scope, "known"), (scope, "equal")]
+        self.before = [copy.copy(getattr(owner, name)) for owner, name in self.tables]
+        self.inserted, self.emitted = len(sweep.inserted), len(scope.block.statements)
 
     def tapes(self) -> list[Tape]:
         """The tapes made since."""
-        kept = self.before[4]
-        return [t for block, tapes in self.sweep.kept.items() for t in tapes if t not in kept.get(block, ())]
+        return [t for block, tapes in self.sweep.kept.items() for t in tapes
+                if t not in self.kept.get(block, ())]
 
     def undo(self) -> None:
-        sweep, level, scope = self.sweep, self.level, self.sweep.builder.scopes[-1]
-        values, bound, regained, counts, kept, inserted, length, known, equal = self.before
-        self.adjoints.values = dict(values)
-        level.bound, level.regained = set(bound), dict(regained)
-        sweep.counts = dict(counts)
-        sweep.kept = {block: list(tapes) for block, tapes in kept.items()}
-        for block, statement in sweep.inserted[inserted:]:
-            block.statements.remove(statement)
-        del sweep.inserted[inserted:]
-        del scope.block.statements[length:]
-        scope.known, scope.equal = dict(known), dict(equal)
+        sweep, block = self.sweep, self.sweep.builder.block
+        for (owner, name), table in zip(self.tables, self.before):
+            setattr(owner, name, copy.copy(table))
+        sweep.kept = {block: list(tapes) for block, tapes in self.kept.items()}
+        for where, statement in sweep.inserted[self.inserted:]:
+            where.statements.remove(statement)
+        del sweep.inserted[self.inserted:]
+        del block.statements[self.emitted:]

@@ -87,8 +87,9 @@ class Renaming:
                 return Assign(self(statement.targets), statement.primitive, operands, statement.static,
                               statement.location)
             case If():
-                body, orelse = self.block(statement.body), self.block(statement.orelse)
-                return If(self(statement.targets), self(statement.test), body, orelse, statement.location)
+                parts = {"body": self.block(statement.body), "orelse": self.block(statement.orelse)}
+                return dataclasses.replace(statement, targets=self(statement.targets), test=self(statement.test),
+                                           **parts)
         changed = []
         results = statement.body.results
         for k, variable in enumerate(statement.carried):

@@ -1,11 +1,18 @@
 """Forward mode: a program that computes, beside each value, its tangent.
 
-    def f(x, n):                 def f(x, n, x_dot):
-        y = sin(x)                   y = sin(x)
-        z = multiply(y, n)   ->      y_dot = multiply(x_dot, cos(x))
-        return z                     z = multiply(y, n)
-                                     z_dot = multiply(y_dot, n)
-                                     return z, z_dot
+>>> from ..codegen.core import FLOAT
+>>> from ..codegen.parse import parse_text
+>>> from ..codegen.printing import print_program
+>>> from ..codegen.specialise import Parameter, specialise
+>>> f = parse_text("def f(x, y):\\n    for i in range(3):\\n        x = x * y\\n    return x")
+>>> program = specialise(f, [Parameter(FLOAT, "x"), Parameter(FLOAT, "y")]).program
+>>> text = print_program(forward(program, (True, False)))
+>>> print("\\n".join(line for line in text.splitlines() if "#" not in line))
+def f(x, y, x_dot):
+    for _ in range(3):
+        x = x * y
+        x_dot = x_dot * y
+    return x, x_dot
 """
 from __future__ import annotations
 
@@ -24,6 +31,7 @@ from ..codegen.core import (
     Variable,
     While,
     map_variables,
+    nothing,
     type_of,
     variables_in,
 )
@@ -34,14 +42,14 @@ from .clone import fresh_copy
 
 
 def forward(program: Program, active: tuple[bool, ...]) -> Program:
-    """From the primal parameters and the active ones' tangents to the results and the inexact ones' tangents."""
+    """From primal parameters and the active ones' tangents to results and the inexact ones' tangents."""
     program = fresh_copy(program)
     sweep = Forward(program, active)
     builder = sweep.builder
     given = []
     for parameter, chosen in zip(program.parameters, active, strict=True):
         if chosen:
-            given.append(Variable(f"{parameter.name}_dot", parameter.type))
+            given.append(Variable(dotted(parameter), parameter.type))
             sweep.tangents[parameter] = given[-1]
     for statement in program.body.statements:
         sweep.statement(statement)
@@ -91,9 +99,8 @@ class Forward:
     def operation(self, statement: Assign) -> None:
         if not self.activity.part(statement):
             return
-        special = getattr(self, statement.primitive.name, None) if statement.primitive.name in SPECIAL else None
-        if special is not None:
-            special(statement)
+        if statement.primitive.name in SPECIAL:
+            getattr(self, statement.primitive.name)(statement)
             return
         totals: list[Operand | None] = [None] * len(statement.targets)
         for rule, given in self.rules(statement):
@@ -134,14 +141,18 @@ class Forward:
 
     def branch(self, statement: If) -> None:
         chosen = [(k, t) for k, t in enumerate(statement.targets) if t in self.activity]
-        body, orelse = (self.block(b, chosen) for b in (statement.body, statement.orelse))
+        body = self.block(statement.body, chosen)
+        orelse = nothing(len(statement.targets) + len(chosen)) if statement.recompute else self.block(
+            statement.orelse, chosen)
         made = [Variable(dotted(t), tangent_type(t.type)) for _, t in chosen]
         targets = (*statement.targets, *made)
-        self.builder.append(If(targets, statement.test, body, orelse, statement.location))
+        parts = {"targets": targets, "body": body, "orelse": orelse}
+        self.builder.append(dataclasses.replace(statement, **parts))
         self.tangents.update((t, m) for (_, t), m in zip(chosen, made))
 
     def loop(self, loop: For | While) -> None:
-        chosen = [(k, c) for k, c in enumerate(loop.carried) if c in self.activity or loop.targets[k] in self.activity]
+        chosen = [(k, c) for k, c in enumerate(loop.carried)
+                  if c in self.activity or loop.targets[k] in self.activity]
         initial = [conform(self.builder, self.instantiated(loop.initial[k]), type_of(loop.initial[k]))
                    for k, _ in chosen]
         carried = [Variable(dotted(c), tangent_type(c.type)) for _, c in chosen]

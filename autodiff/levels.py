@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..codegen.core import Assign, Block, For, If, Statement, Variable, While, bound_in
+from ..codegen.core import Assign, Block, For, If, Operand, Statement, Variable, While, bound_in
 
 
 class Level:
@@ -15,12 +15,16 @@ class Level:
         self.statement = statement
         self.block = block
         self.chains: list = []  # arrays to be put back (chains.py)
-        self.regained: dict[Variable, Variable] = {}  # what a backward loop or branch ends with: which version
+        self.regained: dict[Variable, Operand] = {}  # versions with which backward loops and branches end
         self.entry: tuple[Variable, ...] = tuple(parameters)
-        self.definitions: dict[Variable, Assign] = dict(parent.definitions) if parent else {}
         if statement is not None and not isinstance(statement, If):
             self.entry = bound_in(statement)
+        self.survey()
+
+    def survey(self) -> None:
+        """Work out what is bound in the block and how."""
         self.bound: set[Variable] = set(self.entry)
+        self.definitions: dict[Variable, Assign] = dict(self.parent.definitions) if self.parent else {}
         for inner in self.own_statements():
             self.bound.update(inner.targets)
             if isinstance(inner, Assign):

@@ -18,14 +18,14 @@ from functools import partial
 from ..codegen.core import INT, Block, For, Operand, Statement, Type, Variable, While, type_of
 from .adjoints import Adjoints
 from .adopt import adopt_block
-from .chains import Attempt, chains_at, chains_in, chains_read, kept_bytes, loop_steps
 from .calls import conform, emit, tangent_type, zeros
+from .chains import Attempt, chains_at, chains_in, chains_read, kept_bytes, loop_steps
 from .levels import Level
 from .residuals import Restorer
 
 
 def transpose_loop(sweep, loop: For | While, adjoints: Adjoints, level: Level) -> None:
-    """Emit a loop backwards, in whichever way keeps less: with arrays that it writes into put back, or not."""
+    """Emit a loop backwards, in the way that keeps less: with arrays that it writes into put back, or not."""
     chains = chains_in(loop) if sweep.restoring is None else []
     if not chains:
         run_backwards(sweep, loop, adjoints, level)
@@ -49,12 +49,11 @@ def run_backwards(sweep, loop: For | While, adjoints: Adjoints, level: Level) ->
     activity, builder = sweep.activity, sweep.builder
     chosen = [k for k, c in enumerate(loop.carried) if c in activity or loop.targets[k] in activity]
     put_back = [k for k, c in enumerate(loop.carried) if c in (sweep.restoring or ()) and loop_steps(loop, k)]
-    if not put_back and not any(adjoints.get(loop.targets[k]) is not None for k in chosen):
+    if not put_back and not any(loop.targets[k] in adjoints for k in chosen):
         return
     arrays = {k: Variable(loop.carried[k].name, type_of(loop.body.results[k])) for k in put_back}
     body_level = Level(level, loop, loop.body)
     chains_at(sweep, body_level, [(loop.carried[k], loop.body.results[k], arrays[k]) for k in put_back])
-    body_level.survey()
     free = sweep.read_actives(blocks_of(loop), body_level.bound)
     given = [adjoints.take(loop.targets[k]) for k in chosen]
     bars = [Variable(barred(loop.carried[k]), tangent_type(type_of(loop.body.results[k]))) for k in chosen]
@@ -70,7 +69,8 @@ def run_backwards(sweep, loop: For | While, adjoints: Adjoints, level: Level) ->
                 inner.add(loop.body.results[k], bar)
             sweep.transpose(statements_of(loop), inner, body_level)
             builder.location = loop.location
-            out = [conform(builder, inner.instantiated(loop.carried[k]), loop.carried[k].type) for k in chosen]
+            entering = [loop.carried[k] for k in chosen]
+            out = [conform(builder, inner.instantiated(v), v.type) for v in entering]
             summed = [inner.get(v) for v in free]
 
     items = []
@@ -79,8 +79,9 @@ def run_backwards(sweep, loop: For | While, adjoints: Adjoints, level: Level) ->
             items.append(Item(total, adjoints.instantiated(variable), value, tangent_type(variable.type),
                               partial(adjoints.set, variable)))
     for k, bar, value, start in zip(chosen, bars, out, given):
-        before, of = zeros(builder, loop.targets[k].type) if start is None else start, type_of(loop.initial[k])
-        items.append(Item(bar, before, value, tangent_type(of), partial(adjoints.add, loop.initial[k])))
+        before = zeros(builder, loop.targets[k].type) if start is None else start
+        of = tangent_type(type_of(loop.initial[k]))
+        items.append(Item(bar, before, value, of, partial(adjoints.add, loop.initial[k])))
     for k in put_back:
         regain = partial(level.regained.__setitem__, loop.initial[k])
         items.append(Item(arrays[k], loop.targets[k], loop.carried[k], loop.carried[k].type, regain))
@@ -98,7 +99,8 @@ class Item:
     finish: Callable[[Operand], None]
 
 
-def emit_backward(sweep, loop: For | While, draft: Block, items: list[Item], body_level: Level, level: Level) -> None:
+def emit_backward(sweep, loop: For | While, draft: Block, items: list[Item], body_level: Level,
+                  level: Level) -> None:
     """Emit the backward loop; what it would carry without change is read from outside."""
     builder = sweep.builder
     mapping = {item.carried: item.initial for item in items if item.result is item.carried}

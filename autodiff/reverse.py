@@ -1,11 +1,24 @@
 """Reverse mode: a program that computes the results, then the cotangents of its active parameters.
 
-    def f(x, n):                 def f(x, n, z_bar):
-        y = sin(x)                   y = sin(x)
-        z = multiply(y, n)   ->      z = multiply(y, n)
-        return z                     y_bar = multiply(z_bar, n)
-                                     x_bar = multiply(y_bar, cos(x))
-                                     return z, x_bar
+>>> from ..codegen.core import FLOAT
+>>> from ..codegen.parse import parse_text
+>>> from ..codegen.printing import print_program
+>>> from ..codegen.specialise import Parameter, specialise
+>>> f = parse_text("def f(x, y):\\n    for i in range(3):\\n        x = x * x * y\\n    return x")
+>>> program = specialise(f, [Parameter(FLOAT, "x"), Parameter(FLOAT, "y")]).program
+>>> text = print_program(reverse(program, (True, False)))
+>>> print("\\n".join(line for line in text.splitlines() if line and "#" not in line))
+import numpy as np
+def f(x, y, x_bar):
+    x_tape = np.empty(3)
+    for i in range(3):
+        x_tape[i] = x
+        x = x * x * y
+    for i in range(2, -1, -1):
+        x_2 = x_tape[i]
+        x_bar = x_bar * y * x_2
+        x_bar = x_bar + x_bar
+    return x, x_bar
 
 The forward sweep is the program itself, whose loops and branches also keep what the backward sweep reads and
 should not compute again. The backward sweep goes through the statements in reverse.
@@ -14,6 +27,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+
+import numpy as np
 
 from ..codegen.build import Builder
 from ..codegen.core import (
@@ -25,17 +40,21 @@ from ..codegen.core import (
     Operand,
     Program,
     Statement,
+    Type,
     Variable,
     While,
     free_variables,
+    nothing,
     type_of,
+    walk,
 )
+from ..codegen.dead_code import remove_dead_code
 from .activity import Activity
-from .adjoints import Adjoints
-from .adopt import adopt_block, open_program
+from .adjoints import Adjoints, Mask
+from .adopt import adopt_block, open_program, paste
 from .branches import transpose_branch
-from .calls import call_rule, conform, find_rule, unbroadcast, zeros
-from .clone import fresh_copy
+from .calls import call_rule, conform, find_rule, repeated, tangent_type, unbroadcast
+from .clone import element_type, fresh_copy
 from .levels import Level
 from .loops import transpose_loop
 from .tapes import Tape, Threader, with_saves
@@ -43,7 +62,7 @@ from .transpose_memory import MEMORY
 
 
 def reverse(program: Program, active: tuple[bool, ...]) -> Program:
-    """From the primal parameters and the inexact results' cotangents to results and parameters' cotangents."""
+    """From primal parameters and the inexact results' cotangents to results and parameters' cotangents."""
     sweeps = reverse_sweeps(program, active)
     body = Block(sweeps.forward + sweeps.backward, (*sweeps.program.results, *sweeps.bars))
     return Program(program.name, (*sweeps.program.parameters, *sweeps.given), body)
@@ -84,7 +103,14 @@ def reverse_sweeps(program: Program, active: tuple[bool, ...]) -> Sweeps:
     threader = Threader(program)
     forward = threader.sweep(with_saves(body, sweep).statements)
     backward = threader.sweep(backward.statements)
-    return Sweeps(program, given, forward, backward, bars, builder.lower_bounds | threader.builder.lower_bounds)
+    bounds = builder.lower_bounds | threader.builder.lower_bounds
+    return Sweeps(program, given, forward, backward, bars, bounds)
+
+
+def narrow(of: Type) -> bool:
+    """Whether a NumPy scalar of double precision would widen a type, as a Python float does not."""
+    dtype = element_type(of).dtype
+    return dtype.kind in "fc" and np.finfo(dtype).dtype != np.float64
 
 
 class Reverse:
@@ -98,6 +124,8 @@ class Reverse:
         self.counts: dict[While, Variable] = {}
         self.restoring: set[Variable] | None = None  # versions of arrays to put back; None: not yet decided
         self.inserted: list[tuple[Block, Statement]] = []
+        made = (*program.parameters, *(t for s in walk(program.body) for t in s.targets))
+        self.narrow = any(narrow(v.type) for v in made)
 
     def keep(self, tape: Tape) -> None:
         self.kept.setdefault(tape.level.block, []).append(tape)
@@ -109,38 +137,78 @@ class Reverse:
             match statement:
                 case Assign():
                     self.operation(statement, adjoints)
+                case If(recompute=True):
+                    self.run_again(statement, adjoints)
                 case If():
                     transpose_branch(self, statement, adjoints, level)
                 case For() | While():
                     transpose_loop(self, statement, adjoints, level)
 
+    def run_again(self, statement: If, adjoints: Adjoints) -> None:
+        """A body that the backward sweep computes again, and then goes through in reverse."""
+        places = [k for k, t in enumerate(statement.targets) if adjoints.get(t) is not None]
+        given = [adjoints.take(statement.targets[k]) for k in places]
+        actives = self.read_actives((statement.body,), ())
+        if not places or not actives:
+            return
+        results = tuple(statement.body.results[k] for k in places)
+        program = Program("again", tuple(actives), Block(statement.body.statements, results))
+        derived = reverse(program, (True,) * len(actives))
+        derived.body.results = derived.results[len(results):]
+        with self.builder.inside(Block()) as body:
+            seeds = [conform(self.builder, bar, type_of(r)) for bar, r in zip(given, results) if type_of(r).inexact]
+            bars = paste(self.builder, remove_dead_code(derived), (*actives, *seeds))
+            body.results = tuple(conform(self.builder, bar, v.type) for v, bar in zip(actives, bars))
+        targets = tuple(Variable(f"{v.name}_bar" if v.name else None, tangent_type(v.type)) for v in actives)
+        self.builder.append(If(targets, True, body, nothing(len(targets)), statement.location, recompute=True))
+        for variable, target in zip(actives, targets):
+            adjoints.add(variable, target)
+
     def operation(self, statement: Assign, adjoints: Adjoints) -> None:
         primitive = statement.primitive
-        if not any(adjoints.get(t) is not None for t in statement.targets):
+        if not any(t in adjoints for t in statement.targets):
             return
         if primitive.name in MEMORY and self.activity.any(statement.operands):
             MEMORY[primitive.name](adjoints, statement)
             return
-        cotangents = [adjoints.take(t) for t in statement.targets]
-        if len(cotangents) > 1:
-            given = tuple(zeros(self.builder, t.type) if c is None and t.type.inexact else c
-                          for t, c in zip(statement.targets, cotangents))
+        mask = None
+        if len(statement.targets) > 1:
+            given = tuple(adjoints.instantiated(t) if t.type.inexact else None for t in statement.targets)
+            for target in statement.targets:
+                adjoints.take(target)
+        elif primitive.elementwise:
+            given, mask = adjoints.take_masked(statement.targets[0])
         else:
-            given = cotangents[0]
+            given = adjoints.take(statement.targets[0])
+        if primitive.name == "where":
+            self.choice(statement, given, mask, adjoints)
+            return
         for k, operand in enumerate(statement.operands):
             if self.activity.any(operand):
                 rule = find_rule(primitive.vjp, statement, k)
-                self.contribute(statement, operand, call_rule(self.builder, rule, statement, given), adjoints)
+                self.contribute(operand, call_rule(self.builder, rule, statement, given), adjoints, mask)
 
-    def contribute(self, statement: Assign, operand: Operand, cotangent: Operand, adjoints: Adjoints) -> None:
+    def choice(self, statement: Assign, given: Operand, mask: Mask | None, adjoints: Adjoints) -> None:
+        """Each side of `where` has the cotangent where it was taken."""
+        test, *sides = statement.operands
+        for side, taken in zip(sides, (True, False)):
+            if side in self.activity:
+                own = Mask(test, taken)
+                both = own if mask is None else mask.narrowed(self.builder, own)
+                self.contribute(side, given, adjoints, both)
+
+    def contribute(self, operand: Operand, cotangent: Operand, adjoints: Adjoints,
+                   mask: Mask | None = None) -> None:
         """Add what a rule gave for an operand; for a tuple of operands, item by item."""
         if isinstance(operand, (tuple, list)):
             for item, part in zip(operand, cotangent, strict=True):
-                self.contribute(statement, item, part, adjoints)
+                self.contribute(item, part, adjoints)
         elif cotangent is not None and operand in self.activity:
-            if isinstance(operand.type, ArrayType):
+            if isinstance(operand.type, ArrayType) and repeated(self.builder, cotangent, operand.type.shape):
+                if mask is not None:
+                    cotangent, mask = mask.apply(self.builder, cotangent), None
                 cotangent = unbroadcast(self.builder, cotangent, operand.type.shape)
-            adjoints.add(operand, cotangent)
+            adjoints.add(operand, cotangent, mask)
 
     def read_actives(self, blocks: Iterable[Block], inside: Iterable[Variable]) -> list[Variable]:
         """The active variables of enclosing blocks that blocks read."""

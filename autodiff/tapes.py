@@ -70,7 +70,8 @@ def hoistable(size: Dimension, level: Level) -> bool:
     if not isinstance(size, Variable) or level.is_outside(size):
         return True
     made = level.definitions.get(size)
-    return made is not None and made.primitive.name in HOISTED and all(hoistable(o, level) for o in made.operands)
+    cheap = made is not None and made.primitive.name in HOISTED
+    return cheap and all(hoistable(o, level) for o in made.operands)
 
 
 def with_saves(block: Block, sweep) -> Block:
@@ -133,8 +134,9 @@ class Threader:
             if tape.kind == "stack":
                 state[tape] = emit(self.builder, "stack", element=of)
             elif tape.kind == "array":
-                rows = [range_size(self.builder, self.hoist(loop.start, tape), self.hoist(loop.stop, tape), loop.step)
+                ends = [(self.hoist(loop.start, tape), self.hoist(loop.stop, tape), loop.step)
                         for loop in tape.level.loops]
+                rows = [range_size(self.builder, *end) for end in ends]
                 shape = (*rows, *(self.hoist(size, tape) for size in of.shape))
                 state[tape] = emit(self.builder, "empty", shape, dtype=of.dtype)
 
@@ -163,7 +165,7 @@ class Threader:
 
     def iteration(self, index: Operand, start: Operand, step: int) -> Operand:
         builder = self.builder
-        done = builder.dimension_subtract(index, start) if step > 0 else builder.dimension_subtract(start, index)
+        done = builder.dimension_subtract(*((index, start) if step > 0 else (start, index)))
         return done if abs(step) == 1 else emit(builder, "floor_divide", done, abs(step))
 
     def save(self, statement: Assign, state: dict[Tape, Operand]) -> None:
@@ -181,11 +183,12 @@ class Threader:
         tape, location = statement.static["tape"], statement.location
         if tape.kind == "stack":
             left = Variable(self.label(tape), StackType(tape.variable.type))
-            adopt(self.builder, Assign((left, *statement.targets), PRIMITIVES["pop"], (state[tape],), {}, location))
+            targets, name, operands = (left, *statement.targets), "pop", (state[tape],)
             state[tape] = left
         else:
             row = self.row(statement.operands)
-            adopt(self.builder, Assign(statement.targets, PRIMITIVES["getitem"], (state[tape], row), {}, location))
+            targets, name, operands = statement.targets, "getitem", (state[tape], row)
+        adopt(self.builder, Assign(targets, PRIMITIVES[name], operands, {}, location))
 
     def label(self, tape: Tape) -> str:
         return f"{tape.variable.name or 'kept'}_tape"
@@ -202,7 +205,7 @@ class Threader:
         return made
 
     def loop(self, loop: For | While, state: dict[Tape, Operand]) -> None:
-        tapes = [t for t in touched(loop, "save", "restore")]
+        tapes = touched(loop, "save", "restore")
         entry = [Variable(self.label(t), state[t].type) for t in tapes]
         inner = {**state, **dict(zip(tapes, entry))}
         parts = {"initial": (*loop.initial, *(state[t] for t in tapes)), "carried": (*loop.carried, *entry)}
@@ -223,7 +226,8 @@ class Threader:
             parts[side] = self.block(getattr(statement, side), ends[side])
         for side, made in parts.items():
             with self.builder.inside(made):
-                made.results += tuple(ends[side].get(t) if t in ends[side] else self.placeholder(t) for t in tapes)
+                made.results += tuple(self.placeholder(t) if t not in ends[side] else ends[side][t]
+                                      for t in tapes)
         targets = [t.final if top and t.kind == "value" else Variable(self.label(t), tape_type(t, state))
                    for t in tapes]
         parts["targets"] = (*statement.targets, *targets)
@@ -241,7 +245,7 @@ def tape_type(tape: Tape, state: dict[Tape, Operand]):
 
 
 def touched(statement: Statement, *names: str) -> list[Tape]:
-    """The tapes that statements in a loop or branch change: arrays and values by saving, stacks also by restoring."""
+    """The tapes that a loop or branch changes: arrays and values by saving, stacks also by restoring."""
     found: dict[Tape, None] = {}
     for inner in walk(Block([statement])):
         if isinstance(inner, Assign) and inner.primitive in (SAVE, RESTORE) and inner.primitive.name in names:

@@ -15,11 +15,9 @@ def transpose_getitem(adjoints: Adjoints, statement: Assign) -> None:
     array, index = statement.operands
     cotangent = adjoints.take(statement.targets[0])
     have, builder = adjoints.get(array), adjoints.builder
-    if have is None:
-        name = "setitem" if is_basic(index) else "index_add"
-        adjoints.set(array, emit(builder, name, zeros(builder, array.type), index, cotangent, **unique(builder, index)))
-    else:
-        adjoints.set(array, emit(builder, "index_add", have, index, cotangent, **unique(builder, index)))
+    name = "setitem" if have is None and is_basic(index) else "index_add"
+    into = zeros(builder, array.type) if have is None else have
+    adjoints.set(array, emit(builder, name, into, index, cotangent, **unique(builder, index)))
 
 
 def transpose_setitem(adjoints: Adjoints, statement: Assign) -> None:
@@ -37,16 +35,19 @@ def transpose_setitem(adjoints: Adjoints, statement: Assign) -> None:
 
 
 def known_zero(builder: Builder, cotangent: Operand, index: tuple) -> bool:
-    """Whether this part of a cotangent was set to zero: what was written there was overwritten before it was read."""
+    """Whether this part of a cotangent was set to zero: what was written there was overwritten unread."""
     while isinstance(cotangent, Variable) and cotangent in builder.definitions:
         made = builder.definitions[cotangent]
         if made.primitive.name == "zeros":
             return True
-        if made.primitive.name != "setitem" or isinstance(made.operands[2], Variable) or made.operands[2] != 0:
+        if made.primitive.name != "setitem":
             return False
-        if freeze(made.operands[1]) == freeze(index):
+        before, place, value = made.operands
+        if isinstance(value, Variable) or value != 0:
+            return False
+        if freeze(place) == freeze(index):
             return True
-        cotangent = made.operands[0]
+        cotangent = before
     return False
 
 
@@ -61,7 +62,7 @@ def add_part(adjoints: Adjoints, value: Variable, part: Operand) -> None:
 
 
 def last_written(adjoints: Adjoints, statement: Assign, part: Operand) -> Operand:
-    """The cotangent of a value written to positions some of which coincide: the last one written is the one left.
+    """The cotangent of a value written to positions some of which coincide: the last one written stays.
 
     Each element writes its own number in the same places; those that can be read back were the last.
     """
@@ -70,7 +71,8 @@ def last_written(adjoints: Adjoints, statement: Assign, part: Operand) -> Operan
     shape = type_of(part).shape
     count = builder.product(shape)
     numbers = emit(builder, "reshape", emit(builder, "arange", 0, count, 1, dtype="int64"), shape)
-    written = emit(builder, "setitem", emit(builder, "empty", array.type.shape, dtype="int64"), index, numbers)
+    places = emit(builder, "empty", array.type.shape, dtype="int64")
+    written = emit(builder, "setitem", places, index, numbers)
     left = emit(builder, "equal", emit(builder, "getitem", written, index), numbers)
     return emit(builder, "where", left, part, array.type.dtype.type(0).item())
 

@@ -4,6 +4,7 @@ Views and elementwise operations move elements about without mixing them: elemen
 (j, i) of x. This is written once, over an algebra of indices: `Emit` (nests.py) computes the indices with
 statements of the program, `Trace` only notes where they come from, for the decisions of clusters.py.
 """
+
 from __future__ import annotations
 
 from typing import Any, Protocol
@@ -45,7 +46,7 @@ def is_one(size: Any) -> bool:
 def aligned(operand: Operand, at: Index, algebra: Algebra) -> Index:
     """The index in an operand that is broadcast to the rank of `at`."""
     shape = type_of(operand).shape
-    last = at[len(at) - len(shape):]
+    last = at[len(at) - len(shape) :]
     return tuple(algebra.zero if is_one(size) else one for size, one in zip(shape, last))
 
 
@@ -89,7 +90,7 @@ def indexed(array: Operand, index: tuple, at: Index, algebra: Algebra) -> Index:
         advanced = [k for k, entry in enumerate(index) if entry is not None and not isinstance(entry, slice)]
         first, last = advanced[0], advanced[-1]
         lead = first if last - first + 1 == len(advanced) else 0
-        together, at = at[lead:lead + rank], at[:lead] + at[lead + rank:]
+        together, at = at[lead : lead + rank], at[:lead] + at[lead + rank :]
     found: list = []
     for entry in index:
         axis = len(found)
@@ -106,12 +107,15 @@ def indexed(array: Operand, index: tuple, at: Index, algebra: Algebra) -> Index:
 
 def whole(part: slice) -> bool:
     """Whether a slice takes all of an axis, in order."""
-    return part.start in (None, 0) and part.stop is None and part.step in (None, 1) \
-        if not any(isinstance(p, Variable) for p in (part.start, part.stop, part.step)) else False
+    return (
+        part.start in (None, 0) and part.stop is None and part.step in (None, 1)
+        if not any(isinstance(p, Variable) for p in (part.start, part.stop, part.step))
+        else False
+    )
 
 
 class Trace:
-    """Indices as notes of where they come from: ("dim", d) for the index of loop d, and what is done to it."""
+    """Indices as notes of where they come from: ("dim", d) for the index of loop d, and what it meets."""
 
     zero = ("zero",)
 

@@ -262,7 +262,7 @@ class Rewriter:
     def branch(self, statement: If) -> None:
         test = self.current(statement.test)
         taken = self.truths.get(test) if isinstance(test, Variable) else bool(test)
-        if taken is not None:
+        if taken is not None and not statement.recompute:
             block = statement.body if taken else statement.orelse
             self.statements(block)
             for target, result in zip(statement.targets, self.current(block.results)):

@@ -9,57 +9,18 @@ they are read and never stored. Clusters grow from the last statement back, only
 - an array that is written in place is read, if at all, at the element about to be written;
 - no statement outside the nest stands between, needing one part and needed by another.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from .access import (FILLS, REDUCTIONS, TRACE, VIEWS, gathers, indexed, is_array, is_one, loop_dims, only_moves_ones,
-                     sources)
-from .core import (ArrayType, Assign, Block, Dimension, For, Operand, Statement, Variable, blocks_of,
-                   free_variables, operands_of, variables_in)
-from .primitives.indexing import is_basic
-from .registry import PRIMITIVES
+from .access import TRACE, gathers, indexed, is_array, is_one, loop_dims, sources
+from .core import Assign, Block, Dimension, Operand, Statement, Variable, variables_in
+from .roles import ELEMENTWISE, elements_read, has_effect, is_view, kind_of, reads_of
 
 LARGEST = 120
-WRITES = ("setitem", "index_add")
-ELEMENTWISE = ("pure", "copy")
-
-
-def kind_of(statement: Statement, library: Callable[[Assign], bool] | None = None) -> str:
-    """How a statement takes part: "view", "fill", "pure", "copy", "reduce", "write", or "opaque"."""
-    if not isinstance(statement, Assign) or len(statement.targets) != 1:
-        return "opaque"
-    name, target = statement.primitive.name, statement.targets[0]
-    if library is not None and library(statement):
-        return "opaque"
-    if PRIMITIVES.get(name) is not statement.primitive or not isinstance(target.type, ArrayType):
-        return "opaque"
-    if name in REDUCTIONS:
-        operand = statement.operands[0]
-        ordered = name in ("max", "min", "argmax", "argmin")
-        return "reduce" if is_array(operand) and not (ordered and operand.type.dtype.kind == "c") else "opaque"
-    if not target.type.shape:
-        return "opaque"
-    if name in WRITES:
-        return "write" if len(statement.operands) > 2 and not is_single(statement) else "opaque"
-    if name == "getitem":
-        return "view" if is_basic(statement.operands[1]) else "pure"
-    if name == "reshape":
-        return "view" if only_moves_ones(statement) else "opaque"
-    if name in VIEWS:
-        return "view"
-    if name in FILLS or name == "arange":
-        return "fill"
-    return "pure" if statement.primitive.elementwise else "copy" if name == "copy" else "opaque"
-
-
-def is_single(statement: Assign) -> bool:
-    """Whether a write is of one element."""
-    array, index = statement.operands[:2]
-    return len(index) == array.type.ndim and not any(
-        entry is None or isinstance(entry, slice) or is_array(entry) for entry in index)
 
 
 @dataclass(eq=False)
@@ -71,34 +32,17 @@ class Cluster:
     outputs: set[int] = field(default_factory=set)
 
 
-def reads_of(statement: Statement) -> list[Variable]:
-    """Every variable that a statement needs: what it reads, and the sizes in the types involved."""
-    found = list(variables_in(operands_of(statement)))
-    for inner in blocks_of(statement):
-        found.extend(free_variables(inner))
-    for variable in (*found, *statement.targets):
-        of = getattr(variable.type, "element", variable.type)
-        found.extend(size for size in of.shape if isinstance(size, Variable))
-    return found
-
-
-def elements_read(statement: Assign, kind: str) -> tuple[Operand, ...]:
-    """The operands of which a nest reads elements."""
-    if kind == "write":
-        index = [entry for entry in statement.operands[1] if is_array(entry)]
-        return (statement.operands[2], *index)
-    if kind == "pure" and statement.primitive.name == "getitem":
-        return (statement.operands[0], *filter(is_array, statement.operands[1]))
-    if kind in ("fill", "opaque"):
-        return ()
-    return (statement.operands[0],) if kind in ("view", "reduce") else statement.operands
-
-
 class Clusters:
     """The statements of one block, sorted into clusters."""
 
-    def __init__(self, block: Block, region: Any, same: Any, merge: bool = True,
-                 library: Callable[[Assign], bool] | None = None):
+    def __init__(
+        self,
+        block: Block,
+        region: Any,
+        same: Any,
+        merge: bool = True,
+        library: Callable[[Assign], bool] | None = None,
+    ):
         self.statements = block.statements
         self.kinds = [kind_of(statement, library) for statement in self.statements]
         self.region = region
@@ -151,7 +95,7 @@ class Clusters:
     # order
 
     def link(self) -> None:
-        """What must come before each statement: what it reads, effects before it, readers of what it writes."""
+        """What comes before each statement: what it reads, effects before it, readers of what it writes."""
         self.before: list[set[int]] = []
         self.after: list[set[int]] = [set() for _ in self.statements]
         self.root: dict[Variable, Variable] = {}
@@ -186,7 +130,7 @@ class Clusters:
         return tuple(filter(is_array, getattr(statement, "initial", ())))
 
     def needed(self, position: int) -> set[int]:
-        """The statements whose results a statement needs, seen through the views that it reads elements of."""
+        """The statements whose results a statement needs, seen through views that it reads elements of."""
         statement, kind = self.statements[position], self.kinds[position]
         elements = set(variables_in(elements_read(statement, kind)))
         found: set[int] = set()
@@ -204,8 +148,12 @@ class Clusters:
     def is_late_size(self, kind: str, made: int) -> bool:
         """Whether a nest may use the size of a parameter that is read further down."""
         statement = self.statements[made]
-        return kind != "opaque" and isinstance(statement, Assign) and statement.primitive.name == "size" \
+        return (
+            kind != "opaque"
+            and isinstance(statement, Assign)
+            and statement.primitive.name == "size"
             and statement.operands[0] not in self.definition
+        )
 
     def variables_through_views(self, position: int) -> set[Variable]:
         found = set()
@@ -221,8 +169,9 @@ class Clusters:
     def place(self, position: int, merge: bool) -> None:
         """Put a statement into the cluster that reads it, or one with the same index space, or its own."""
         statement = self.statements[position]
-        owners = {id(self.owner[r]): self.owner[r] for r in self.readers_through_views(position)
-                  if r in self.owner}
+        owners = {
+            id(self.owner[r]): self.owner[r] for r in self.readers_through_views(position) if r in self.owner
+        }
         if merge and self.kinds[position] in ELEMENTWISE and position not in self.stored and len(owners) == 1:
             (cluster,) = owners.values()
             trial = Cluster(cluster.space, cluster.members | {position}, cluster.outputs)
@@ -236,7 +185,9 @@ class Clusters:
         self.owner[position] = own
         if not merge:
             return
-        near = sorted({id(c): c for c in self.owner.values() if c is not own}.values(), key=lambda c: min(c.outputs))
+        near = sorted(
+            {id(c): c for c in self.owner.values() if c is not own}.values(), key=lambda c: min(c.outputs)
+        )
         for cluster in [*owners.values(), *near[:4]]:
             if not self.same_space(cluster, own, position):
                 continue
@@ -314,7 +265,9 @@ class Clusters:
         for one in at:
             self.read_indices(cluster, seen, one)
         made = self.definition.get(array)
-        if made is not None and (self.is_lazy(made) or made in cluster.members and made not in cluster.outputs):
+        if made is not None and (
+            self.is_lazy(made) or made in cluster.members and made not in cluster.outputs
+        ):
             self.read_sources(cluster, seen, self.statements[made], at)
 
     def read_sources(self, cluster: Cluster, seen: dict, statement: Assign, at: tuple) -> None:
@@ -345,7 +298,7 @@ class Clusters:
                 if len(places) != 1 or gathers(*places):
                     return False
                 dims = sorted(loop_dims(*places))
-                if dims != loops[:len(dims)]:
+                if dims != loops[: len(dims)]:
                     return False
             elif places and (self.kinds[position] not in ELEMENTWISE or places != {identity}):
                 return False
@@ -366,18 +319,7 @@ class Clusters:
                 continue
             if not moving or variable is not array or places != {place}:
                 return False
-        roots = [self.root_of(self.statements[k].operands[0]) for k in cluster.outputs if self.kinds[k] == "write"]
+        roots = [
+            self.root_of(self.statements[k].operands[0]) for k in cluster.outputs if self.kinds[k] == "write"
+        ]
         return roots.count(self.root_of(array)) == 1
-
-
-def is_view(statement: Statement) -> bool:
-    """Whether the result may share memory with the first operand."""
-    if not isinstance(statement, Assign) or not statement.primitive.view:
-        return False
-    return statement.primitive.name != "getitem" or is_basic(statement.operands[1])
-
-
-def has_effect(statement: Statement) -> bool:
-    if isinstance(statement, Assign):
-        return statement.primitive.effect
-    return any(has_effect(inner) for block in blocks_of(statement) for inner in block.statements)

@@ -124,13 +124,18 @@ class Block:
 
 @dataclass(slots=True, eq=False)
 class If:
-    """`targets` take the results of `body` where `test` holds, else those of `orelse`."""
+    """`targets` take the results of `body` where `test` holds, else those of `orelse`.
+
+    A `recompute` has a test that is True and nothing in `orelse`: nothing of its body is kept for the backward
+    sweep, which runs it again.
+    """
 
     targets: tuple[Variable, ...]
     test: Operand
     body: Block
     orelse: Block
     location: Location | None = None
+    recompute: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -180,6 +185,11 @@ class Program:
     @property
     def results(self) -> tuple[Operand, ...]:
         return self.body.results
+
+
+def nothing(count: int) -> Block:
+    """A block that never runs, with so many results."""
+    return Block([], (0,) * count)
 
 
 def variables_in(operand: Operand) -> Iterator[Variable]:

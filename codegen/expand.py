@@ -9,6 +9,7 @@
 >>> [s.primitive.name for s in expand(Program("f", (x, y), builder.block)).body.statements]
 ['empty', 'setitem', 'setitem']
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -17,8 +18,21 @@ from collections.abc import Callable
 from typing import Any
 
 from .build import Builder
-from .core import (INT, ArrayType, Assign, Block, Dimension, For, If, Operand, Program, Statement, Variable, While,
-                   type_of)
+from .core import (
+    INT,
+    ArrayType,
+    Assign,
+    Block,
+    Dimension,
+    For,
+    If,
+    Operand,
+    Program,
+    Statement,
+    Variable,
+    While,
+    type_of,
+)
 from .registry import PRIMITIVES, Primitive
 
 RULES: dict[str, Callable[[Expander, Assign], Operand | None]] = {}  # noqa: F821
@@ -62,13 +76,15 @@ class Expander:
     def statement(self, statement: Statement) -> None:
         match statement:
             case If():
-                statement = dataclasses.replace(statement, body=self.block(statement.body),
-                                                orelse=self.block(statement.orelse))
+                statement = dataclasses.replace(
+                    statement, body=self.block(statement.body), orelse=self.block(statement.orelse)
+                )
             case For():
                 statement = dataclasses.replace(statement, body=self.block(statement.body))
             case While():
-                statement = dataclasses.replace(statement, test=self.block(statement.test),
-                                                body=self.block(statement.body))
+                statement = dataclasses.replace(
+                    statement, test=self.block(statement.test), body=self.block(statement.body)
+                )
             case Assign():
                 rule = self.rule(statement)
                 if rule is not None:
@@ -106,11 +122,14 @@ class Expander:
     def write(self, array: Variable, index: tuple, value: Operand) -> Variable:
         """One statement `setitem`, whose sizes are known to fit."""
         target = Variable(array.name, array.type)
-        self.builder.append(Assign((target,), PRIMITIVES["setitem"], (array, index, value), {},
-                                   self.builder.location))
+        self.builder.append(
+            Assign((target,), PRIMITIVES["setitem"], (array, index, value), {}, self.builder.location)
+        )
         return target
 
-    def assign(self, primitive: str | Primitive, of: ArrayType, *operands: Operand, **static: Any) -> Variable:
+    def assign(
+        self, primitive: str | Primitive, of: ArrayType, *operands: Operand, **static: Any
+    ) -> Variable:
         """A statement whose type is known."""
         target = Variable(None, of)
         primitive = PRIMITIVES[primitive] if isinstance(primitive, str) else primitive
@@ -123,8 +142,13 @@ class Expander:
             return operand
         return self.assign("astype", ArrayType(dtype, of.shape), operand, dtype=dtype)
 
-    def loops(self, sizes: tuple[Dimension, ...], array: Variable, body: Callable[[tuple, Variable], Variable],
-              at: tuple = ()) -> Variable:
+    def loops(
+        self,
+        sizes: tuple[Dimension, ...],
+        array: Variable,
+        body: Callable[[tuple, Variable], Variable],
+        at: tuple = (),
+    ) -> Variable:
         """Nested loops, innermost `array = body(index, array)`; gives the final array."""
         if not sizes:
             return body(at, array)
@@ -133,7 +157,9 @@ class Expander:
         block = Block()
         with self.builder.inside(block):
             block.results = (self.loops(sizes[1:], carried, body, (*at, index)),)
-        self.builder.append(For((target,), index, 0, sizes[0], 1, (carried,), (array,), block, self.builder.location))
+        self.builder.append(
+            For((target,), index, 0, sizes[0], 1, (carried,), (array,), block, self.builder.location)
+        )
         return target
 
 
@@ -162,7 +188,9 @@ def seek(to: Expander, statement: Assign) -> Operand | None:
     axes = (*(k for k in range(rank) if k != axis), axis)
     shape = tuple(array.type.shape[k] for k in axes)
     turned = to.assign("transpose", array.type.with_shape(shape), array, axes=axes)
-    found = to.assign(statement.primitive, target.type.with_shape(shape[:-1]), turned, axis=rank - 1, keepdims=False)
+    found = to.assign(
+        statement.primitive, target.type.with_shape(shape[:-1]), turned, axis=rank - 1, keepdims=False
+    )
     if not statement.static.get("keepdims"):
         return found
     return to.assign("reshape", target.type, found, target.type.shape)
@@ -213,8 +241,10 @@ def matrix(to: Expander, operand: Variable, at: tuple) -> Variable:
     batch = operand.type.ndim - 2
     if batch <= 0:
         return operand
-    last = at[len(at) - batch:]
-    index = tuple(0 if isinstance(size, int) and size == 1 else one for size, one in zip(operand.type.shape, last))
+    last = at[len(at) - batch :]
+    index = tuple(
+        0 if isinstance(size, int) and size == 1 else one for size, one in zip(operand.type.shape, last)
+    )
     of = ArrayType(operand.type.dtype, operand.type.shape[-2:])
     return to.assign("getitem", of, operand, (*index, slice(None), slice(None)))
 
@@ -228,7 +258,7 @@ def plain_product(to: Expander, a: Variable, b: Variable, target: Variable) -> O
     sizes = target.type.shape
     rows = () if vector[0] else (a.type.shape[-2],)
     columns = () if vector[1] else (b.type.shape[-1],)
-    batch = sizes[:len(sizes) - len(rows) - len(columns)]
+    batch = sizes[: len(sizes) - len(rows) - len(columns)]
     inner = a.type.shape[-1]
     if vector[1]:
         left, right = a, b
@@ -236,13 +266,24 @@ def plain_product(to: Expander, a: Variable, b: Variable, target: Variable) -> O
         # (..., rows, 1, inner) * (..., 1, columns, inner)
         axes = (*range(b.type.ndim - 2), b.type.ndim - 1, b.type.ndim - 2)
         turned = to.assign("transpose", b.type.with_shape(tuple(b.type.shape[k] for k in axes)), b, axes=axes)
-        left = a if vector[0] else to.assign(
-            "getitem", a.type.with_shape((*a.type.shape[:-1], 1, inner)), a, first)
-        right = turned if vector[0] else to.assign(
-            "getitem", b.type.with_shape((*turned.type.shape[:-2], 1, *turned.type.shape[-2:])), turned,
-            (*(slice(None),) * (b.type.ndim - 2), None, slice(None), slice(None)))
+        left = (
+            a
+            if vector[0]
+            else to.assign("getitem", a.type.with_shape((*a.type.shape[:-1], 1, inner)), a, first)
+        )
+        right = (
+            turned
+            if vector[0]
+            else to.assign(
+                "getitem",
+                b.type.with_shape((*turned.type.shape[:-2], 1, *turned.type.shape[-2:])),
+                turned,
+                (*(slice(None),) * (b.type.ndim - 2), None, slice(None), slice(None)),
+            )
+        )
     product = ArrayType(dtype, (*batch, *rows, *columns, inner))
     name = "logical_and" if dtype.kind == "b" else "multiply"
     terms = to.assign(name, product, left, right)
-    return to.assign("any" if dtype.kind == "b" else "sum", target.type, terms, axis=(product.ndim - 1,),
-                     keepdims=False)
+    return to.assign(
+        "any" if dtype.kind == "b" else "sum", target.type, terms, axis=(product.ndim - 1,), keepdims=False
+    )

@@ -67,6 +67,11 @@ def getitem(statement: Assign, to: Expressions) -> Tree:
     return subscript(to.tree(x), to.index(index) if index else tuple_tree(()))
 
 
+@form("stop_gradient")
+def stop_gradient(statement: Assign, to: Expressions) -> Tree:
+    return to.tree(statement.operands[0])
+
+
 @form("size")
 def size(statement: Assign, to: Expressions) -> Tree:
     return subscript(attribute(to.tree(statement.operands[0]), "shape"), constant(statement.static["axis"]))

@@ -17,6 +17,7 @@
 The loop program is a core program like any other. It has no elementwise operation, view read by elements,
 or reduction of arrays left in it, only loops, scalars, and library calls.
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -24,11 +25,13 @@ import heapq
 from collections.abc import Callable
 
 from .build import Builder
-from .clusters import Cluster, Clusters, kind_of
-from .core import (Assign, Block, Dimension, For, If, Program, Statement, Variable, While, variables_in)
+from .clusters import Cluster, Clusters
+from .core import Assign, Block, Dimension, For, If, Program, Statement, Variable, While
 from .expand import expand
-from .nests import region, write_nest
+from .nests import write_nest
+from .outputs import region
 from .registry import PRIMITIVES
+from .roles import kind_of
 
 
 def fuse(program: Program, merge: bool = True, library: Callable[[Assign], bool] | None = None) -> Program:
@@ -74,8 +77,11 @@ class Fuser:
         definitions = {s.targets[0]: s for k, s in enumerate(block.statements) if clusters.is_lazy(k)}
         for unit in in_order(clusters):
             if isinstance(unit, Cluster):
-                inner = {clusters.statements[k].targets[0]: clusters.statements[k]
-                         for k in unit.members if k not in unit.outputs}
+                inner = {
+                    clusters.statements[k].targets[0]: clusters.statements[k]
+                    for k in unit.members
+                    if k not in unit.outputs
+                }
                 outputs = [clusters.statements[k] for k in sorted(unit.outputs)]
                 checked = self.checked | {operands for k, operands in checks if k < min(unit.members)}
                 write_nest(self.builder, unit.space, outputs, definitions | inner, checked)
@@ -89,22 +95,28 @@ class Fuser:
         """A statement with the blocks in it rewritten."""
         match statement:
             case If():
-                return dataclasses.replace(statement, body=self.block(statement.body),
-                                           orelse=self.block(statement.orelse))
+                return dataclasses.replace(
+                    statement, body=self.block(statement.body), orelse=self.block(statement.orelse)
+                )
             case For():
-                bound = self.builder.lower_bound(statement.start) if not hasattr(statement.start, "dtype") else None
+                bound = (
+                    self.builder.lower_bound(statement.start)
+                    if not hasattr(statement.start, "dtype")
+                    else None
+                )
                 if isinstance(statement.step, int) and statement.step > 0 and bound is not None:
                     self.builder.lower_bounds[statement.index] = bound
                 return dataclasses.replace(statement, body=self.block(statement.body))
             case While():
-                return dataclasses.replace(statement, test=self.block(statement.test),
-                                           body=self.block(statement.body))
+                return dataclasses.replace(
+                    statement, test=self.block(statement.test), body=self.block(statement.body)
+                )
         return statement
 
     # sizes
 
     def learn(self, statement: Statement) -> None:
-        """What is known of a size or an index: a number that it does not fall below, its place after another."""
+        """What is known of a size or an index: a number it does not fall below, its place after another."""
         if not isinstance(statement, Assign) or len(statement.targets) != 1:
             return
         name, target, bounds = statement.primitive.name, statement.targets[0], self.builder.lower_bounds
@@ -116,7 +128,10 @@ class Fuser:
             self.learn_arithmetic(name, target, statement.operands)
 
     def learn_arithmetic(self, name: str, target: Variable, operands: tuple) -> None:
-        if any(not isinstance(o, (int, Variable)) or (isinstance(o, Variable) and not is_size(o)) for o in operands):
+        if any(
+            not isinstance(o, (int, Variable)) or (isinstance(o, Variable) and not is_size(o))
+            for o in operands
+        ):
             return
         a, b = operands
         low, other = self.builder.lower_bound(a), self.builder.lower_bound(b)
@@ -131,8 +146,12 @@ class Fuser:
         elif name == "subtract":
             bound = low - b if constant and low is not None else None
         elif low is not None and other is not None:
-            combine = {"add": int.__add__, "multiply": int.__mul__, "minimum": min,
-                       "floor_divide": lambda x, y: x // y if constant and y > 0 else 0}[name]
+            combine = {
+                "add": int.__add__,
+                "multiply": int.__mul__,
+                "minimum": min,
+                "floor_divide": lambda x, y: x // y if constant and y > 0 else 0,
+            }[name]
             if name != "multiply" or min(low, other) >= 0:
                 bound = combine(low, other)
         if bound is not None:
@@ -186,7 +205,9 @@ class Fuser:
                 for part in (value, *index):
                     copied.append(self.copied(part, result) if is_whole_array(part) else part)
                 value, index = copied[0], tuple(copied[1:])
-                statement = dataclasses.replace(statement, operands=(array, index, value, *statement.operands[3:]))
+                statement = dataclasses.replace(
+                    statement, operands=(array, index, value, *statement.operands[3:])
+                )
             self.regions[statement] = space
             result.append(statement)
         return result
@@ -209,8 +230,11 @@ def is_whole_array(operand) -> bool:
 
 def is_check(statement: Statement) -> bool:
     """Whether a statement checks an array of indices."""
-    return isinstance(statement, Assign) and statement.primitive.name == "check_index" \
+    return (
+        isinstance(statement, Assign)
+        and statement.primitive.name == "check_index"
         and is_whole_array(statement.operands[0])
+    )
 
 
 def is_size(variable: Variable) -> bool:
@@ -226,10 +250,12 @@ def in_order(clusters: Clusters) -> list:
             units[position] = (min(cluster.outputs), cluster)
         elif not clusters.is_lazy(position) or position in clusters.stored:
             units[position] = (position, position)
-    names = {key: unit for key, unit in units.values()}
+    names = dict(units.values())
     members = {key: [p for p, (k, _) in units.items() if k == key] for key in names}
-    waits = {key: {units[q][0] for p in members[key] for q in clusters.before[p] if q in units} - {key}
-             for key in names}
+    waits = {
+        key: {units[q][0] for p in members[key] for q in clusters.before[p] if q in units} - {key}
+        for key in names
+    }
     followers: dict[int, set[int]] = {}
     for key, before in waits.items():
         for other in before:

@@ -44,6 +44,7 @@ absolute(absolute(x)) -> absolute(x)
 absolute(-x) -> absolute(x)
 conjugate(conjugate(x)) -> x
 real(x) -> x
+stop_gradient(x) -> x
 where(c, x, x) -> x
 where(True, x, y) -> x
 where(False, x, y) -> y

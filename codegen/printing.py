@@ -201,6 +201,11 @@ class Printer:
         return bool(self.plan.uses[variable])
 
     def branch(self, statement: If, out: list[Tree]) -> None:
+        if statement.recompute:
+            self.depth -= 1
+            out += self.block(statement.body, statement.targets, statement.body.results, statement.location)
+            self.depth += 1
+            return
         test = self.to.tree(statement.test)
         header: list[Tree] = []
         self.remark(header, statement.location)

@@ -3,6 +3,7 @@
 Where the axes that are kept come first, the running value is a scalar; otherwise it is a row, updated in
 place, so that memory is read in its own order.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -16,9 +17,22 @@ from .registry import PRIMITIVES
 if TYPE_CHECKING:
     from .nests import Nest
 
-STEPS = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or",
-         "all": "logical_and"}
-NAMES = {"sum": "total", "prod": "product", "max": "largest", "min": "smallest", "any": "found", "all": "holds"}
+STEPS = {
+    "sum": "add",
+    "prod": "multiply",
+    "max": "maximum",
+    "min": "minimum",
+    "any": "logical_or",
+    "all": "logical_and",
+}
+NAMES = {
+    "sum": "total",
+    "prod": "product",
+    "max": "largest",
+    "min": "smallest",
+    "any": "found",
+    "all": "holds",
+}
 
 
 class Reduction:
@@ -92,7 +106,7 @@ class Reduction:
     def place(self, at: Index) -> Index:
         """Where the result for an element stands."""
         last = (0,) * len(self.operand.type.shape)
-        at = (*at, *last[len(at):])
+        at = (*at, *last[len(at) :])
         if self.keepdims:
             return tuple(0 if axis in self.axes else one for axis, one in enumerate(at))
         return tuple(at[axis] for axis in self.kept)
@@ -113,10 +127,14 @@ class Reduction:
         better = nest.emit("logical_or", better, first)
         if self.operand.type.inexact:
             # The first nan is the largest and the smallest.
-            nan = nest.emit("logical_and", nest.emit("not_equal", value, value), nest.emit("equal", best, best))
+            nan = nest.emit(
+                "logical_and", nest.emit("not_equal", value, value), nest.emit("equal", best, best)
+            )
             better = nest.emit("logical_or", better, nan)
-        return {"value": nest.emit("where", better, value, best),
-                "position": nest.emit("where", better, at[self.axes[0]], position, weak=True)}
+        return {
+            "value": nest.emit("where", better, value, best),
+            "position": nest.emit("where", better, at[self.axes[0]], position, weak=True),
+        }
 
     def update_in_place(self, nest: Nest, current: Variable, at: Index) -> Variable:
         place = self.place(at)

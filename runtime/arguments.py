@@ -97,6 +97,11 @@ def leaf_type(leaf: Any, known: dict[int | None, int]) -> ArrayType:
     return ArrayType(leaf.dtype, shape)
 
 
+def known_type(leaf: Any) -> ArrayType:
+    """The core type of an array or number as it is."""
+    return leaf_type(leaf, dict.fromkeys(range(np.ndim(leaf)), 0))
+
+
 def placeholders(leaves: list[Any], names: list[str | None], pins: frozenset) -> tuple[list[Any], list[int]]:
     """For each leaf a Parameter, or the leaf itself if it is static; and the positions of the former."""
     items: list[Any] = []

@@ -71,12 +71,16 @@ class Compiled:
                 return None
         return values
 
-    def __call__(self, leaves: list[Any], captured: list[Any]) -> Any:
+    def results(self, leaves: list[Any], captured: list[Any]) -> tuple:
+        """What the generated function returns; an exception in it names the user's line."""
         try:
             results = self.function(*leaves, *captured)
         except Exception as error:
             raise numpy_backend.annotate(error) from None
-        results = (results,) if self.count == 1 else results
+        return (results,) if self.count == 1 else results
+
+    def __call__(self, leaves: list[Any], captured: list[Any]) -> Any:
+        results = self.results(leaves, captured)
         if self.written:
             results = self.write_back(leaves, results)
         return put_together(self.template, [plain(result) for result in results])

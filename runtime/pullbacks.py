@@ -1,99 +1,254 @@
-"""vjp from outside: the function runs once, and what its cotangents will need is kept."""
+"""vjp and linearize: the function runs once, and what its derivative will need is kept.
+
+From outside a program is made in two parts, which are two functions. Inside a function that is being
+specialised, the second part is emitted where the pullback is called.
+"""
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
 
-from ..autodiff import split
-from ..codegen.core import type_of
-from ..codegen.errors import ShapeMismatchError, TypeMismatchError
+from ..autodiff import linear_split, reverse, split
+from ..codegen.core import ArrayType, type_of
+from ..codegen.errors import NotDifferentiableError, TypeMismatchError
 from ..codegen.specialise import put_together
 from ..codegen.specialise.calls import call
-from .arguments import flatten, is_dynamic_leaf
+from ..codegen.specialise.merge import take_apart
+from .arguments import flatten, is_dynamic_leaf, known_type
 from .compiled import Compiled, build, plain
-from .derivatives import refuse_dtype, shown
+from .opened import Opened, check_like, paired, refuse_unlike, stopped
 from .transformation import Transformation
 
 
-class TwoSweeps(Compiled):
-    """A program split in two: forward to results and residuals, backward from cotangents."""
-
-    def __init__(self, specialised: Any, jitted: bool, fresh: bool):
-        program = specialised.program
-        kept = len(program.body.results) - len(specialised.written)
-        program.body.results, specialised.written = program.body.results[:kept], []
-        inexact = [type_of(p).inexact for p in program.parameters]
-        chosen = len(program.parameters) - len(specialised.captures)
-        active = tuple(flag and k < chosen for k, flag in enumerate(inexact))
-        self.outputs = [type_of(r) for r in program.body.results]
-        self.forward_program, self.backward_program = split(program, active)
-        self.backward = build(self.backward_program, jitted, fresh=True)
-        specialised.program = self.forward_program
-        super().__init__(specialised, jitted, fresh)
-        self.single = len(self.backward_program.body.results) == 1
-
-    def forward(self, leaves: list[Any], captured: list[Any]) -> tuple[Any, list, tuple]:
-        """The function's value, its results as leaves, and the residuals."""
-        results = self.function(*leaves, *captured)
-        results = (results,) if self.count == 1 else results
-        outputs = [plain(r) for r in results[:len(self.outputs)]]
-        return put_together(self.template, outputs), outputs, results[len(self.outputs):]
-
-    def pull(self, residuals: tuple, seeds: list[Any]) -> tuple:
-        found = self.backward(*residuals, *seeds)
-        return (found,) if self.single else found
-
-
 class Plain(Transformation):
-    """The function itself, to be run in two sweeps."""
-
-    compiled_kind = TwoSweeps
+    """The function itself."""
 
     def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
         return call(s, self.function, arguments, keywords, node)
 
-    def pullback(self, primals: tuple) -> tuple[Any, Any]:
-        """The value, and the function from its cotangent to the cotangents of the primals."""
+
+class WithAux(Transformation):
+    """A function that returns (value, aux), such that no derivative passes through aux."""
+
+    def __init__(self, function: Any, what: str):
+        super().__init__(function)
+        self.what = what
+
+    def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
+        result = call(s, self.function, arguments, keywords, node)
+        if not (isinstance(result, tuple) and len(result) == 2):
+            raise TypeMismatchError(f"{self.what} with has_aux=True needs a function that returns (value, aux), and "
+                                    f"this one returns a {type(result).__name__}", "return a tuple of two",
+                                    s.location(node))
+        value, aux = result
+        leaves: list[Any] = []
+        template = take_apart(aux, leaves)
+        return value, put_together(template, [stopped(s, leaf) for leaf in leaves])
+
+
+class Halves(Compiled):
+    """A program in two parts: one to results and residuals, one from residuals and seeds to derivatives."""
+
+    def __init__(self, specialised: Any, jitted: bool, fresh: bool, halve: Any):
+        program = specialised.program
+        kept = len(program.body.results) - len(specialised.written)
+        program.body.results, specialised.written = program.body.results[:kept], []
+        arguments = len(program.parameters) - len(specialised.captures)
+        active = tuple(k < arguments and type_of(p).inexact for k, p in enumerate(program.parameters))
+        self.outputs = [type_of(r) for r in program.body.results]
+        specialised.program, self.second_program = halve(program, active)
+        self.second = build(self.second_program, jitted, fresh=True)
+        super().__init__(specialised, jitted, fresh)
+        self.single = len(self.second_program.body.results) == 1
+
+    def run_first(self, leaves: list[Any], captured: list[Any]) -> tuple[list, tuple]:
+        """The function's results as leaves, and the residuals."""
+        results = self.results(leaves, captured)
+        count = len(self.outputs)
+        return [plain(r) for r in results[:count]], results[count:]
+
+    def run_second(self, residuals: tuple, seeds: list[Any]) -> tuple:
+        found = self.second(*residuals, *seeds)
+        return (found,) if self.single else found
+
+
+class Pullback(Halves):
+    """Forward to results, then backward from cotangents."""
+
+    def __init__(self, specialised: Any, jitted: bool, fresh: bool):
+        super().__init__(specialised, jitted, fresh, split)
+
+
+class LinearPart(Halves):
+    """Forward to results, then forward again from tangents, without the function's own values."""
+
+    def __init__(self, specialised: Any, jitted: bool, fresh: bool):
+        super().__init__(specialised, jitted, fresh, linear_split)
+
+
+class InTwo(Transformation):
+    """vjp and linearize from outside. No later write of the caller's is seen by the second part."""
+
+    fresh_results = True
+    what = ""
+
+    def __init__(self, function: Any, has_aux: bool = False):
+        super().__init__(WithAux(function, self.what) if has_aux else function)
+        self.has_aux = has_aux
+
+    def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
+        return call(s, self.function, arguments, keywords, node)
+
+    def halves(self, primals: tuple) -> tuple[tuple, Any]:
+        """What the caller gets with the second function, and what that function needs."""
         leaves, structure = flatten((primals, {}))
+        name = self.program_name()
         for leaf in leaves:
             dtype = np.asarray(leaf).dtype
             if not is_dynamic_leaf(leaf) or dtype.kind not in "fc":
-                refuse_dtype(dtype, "vjp", "an argument")
-        forward = lambda compiled, dynamic, captured: (compiled, compiled.forward(dynamic, captured))
-        compiled, (value, outputs, residuals) = self.run(leaves, structure, None, forward)
-
-        def pull(cotangent: Any) -> tuple:
-            given, _ = flatten(cotangent)
-            seeds = cotangents_like(compiled.outputs, outputs, given)
-            found = compiled.pull(residuals, seeds)
-            restored = [like(leaf, plain(bar)) for leaf, bar in zip(leaves, found, strict=True)]
-            return structure.unflatten(restored)[0]
-
-        return value, pull
+                shown = dtype if is_dynamic_leaf(leaf) else type(leaf).__name__
+                raise NotDifferentiableError(
+                    f"{self.what} needs floating-point inputs, and {name} was given one of dtype {shown}",
+                    "pass a float (1.0 instead of 1), or convert the array with x.astype(float); what is not "
+                    "differentiated can be captured: lambda x: f(x, n)")
+        return Run(self, name, primals, leaves, structure)
 
 
-def like(leaf: Any, cotangent: Any) -> Any:
-    """A Python float's cotangent is a Python float."""
-    return type(leaf)(cotangent) if type(leaf) in (float, complex) else cotangent
+class Run:
+    """One run of the first half: its results, and all that the second half will need."""
+
+    def __init__(self, transformation: InTwo, name: str, primals: tuple, leaves: list, structure: Any):
+        self.whose, self.primals, self.leaves = f"{transformation.what} of {name}", primals, leaves
+        self.structure = structure
+        first = lambda compiled, dynamic, captured: (compiled, compiled.run_first(dynamic, captured))
+        self.compiled, (self.outputs, self.residuals) = transformation.run(leaves, structure, None, first)
+        template = self.compiled.template
+        whole = put_together(template, self.outputs)
+        self.template = template[0] if transformation.has_aux else template
+        self.answer = whole if transformation.has_aux else (whole,)
+
+    def seeds(self, what: str, of: list, types: list, given: list) -> list[Any]:
+        """Tangents or cotangents of the inexact values among `of`, checked against them."""
+        seeds = []
+        for value, known, one in zip(of, types, given, strict=True):
+            if not known.inexact:
+                if one is not None and np.any(one) and np.asarray(one).dtype.kind != "V":
+                    raise TypeMismatchError(f"{self.whose} was given a {what} other than 0 for an integer or bool",
+                                            f"give the {what} 0")
+                continue
+            if not is_dynamic_leaf(one):
+                raise TypeMismatchError(f"{self.whose} needs a {what} of dtype {known.dtype}, and was given "
+                                        f"{'a bool' if isinstance(one, bool) else f'a {type(one).__name__}'}",
+                                        "give an array or a number")
+            refuse_unlike(known.with_shape(np.shape(value)), known_type(one), what, self.whose, None)
+            seeds.append(one if known.shape else known.dtype.type(one))
+        return seeds
+
+    def pull(self, cotangent: Any) -> tuple:
+        """The cotangents of the primals."""
+        given = paired(self.template, cotangent, "cotangent", self.whose, None)
+        places = leaf_places(self.template)
+        outputs = [self.outputs[k] for k in places]
+        types = [self.compiled.outputs[k] for k in places]
+        seeds = self.seeds("cotangent", outputs, types, given)
+        seeds += [0.0 for k, of in enumerate(self.compiled.outputs) if k not in places and of.inexact]
+        found = self.compiled.run_second(self.residuals, seeds)
+        restored = [like(leaf, plain(bar)) for leaf, bar in zip(self.leaves, found, strict=True)]
+        return self.structure.unflatten(restored)[0]
+
+    def push(self, *tangents: Any) -> Any:
+        """The tangent of the function's value."""
+        if len(tangents) != len(self.primals):
+            raise TypeMismatchError(f"{self.whose} was given {len(tangents)} tangents for {len(self.primals)} primals",
+                                    "give one tangent for each primal")
+        given, structure = flatten((tangents, {}))
+        if structure != self.structure:
+            raise TypeMismatchError(f"{self.whose} was given tangents of another structure than its primals",
+                                    "give the tangent the structure of what it belongs to")
+        seeds = self.seeds("tangent", self.leaves, [known_type(leaf) for leaf in self.leaves], given)
+        dots = iter(self.compiled.run_second(self.residuals, seeds))
+        tangents_of = {}
+        for k, (of, out) in enumerate(zip(self.compiled.outputs, self.outputs, strict=True)):
+            tangents_of[k] = like(out, plain(next(dots))) if of.inexact else np.zeros(np.shape(out))[()]
+        return put_together(self.template, tangents_of)
 
 
-def cotangents_like(types: list[Any], outputs: list[Any], given: list[Any]) -> list[Any]:
-    """The cotangents of the inexact results, checked against them."""
-    if len(given) != len(outputs):
-        raise TypeMismatchError(f"{len(given)} cotangents were given for {len(outputs)} results",
-                                "give the cotangent the structure of the result")
-    seeds = []
-    for of, output, one in zip(types, outputs, given, strict=True):
-        if not of.inexact:
-            continue
-        if np.shape(one) != np.shape(output):
-            raise ShapeMismatchError(f"the cotangent has shape {shown(np.shape(one))}, and the result has shape "
-                                     f"{shown(np.shape(output))}", "give a cotangent of the same shape")
-        if isinstance(one, (np.ndarray, np.generic)) and one.dtype != of.dtype:
-            raise TypeMismatchError(f"the cotangent has dtype {one.dtype}, and the result has dtype {of.dtype}",
-                                    f"convert it with .astype(np.{of.dtype})")
-        if not of.shape:
-            one = of.dtype.type(one)
-        seeds.append(one)
-    return seeds
+def leaf_places(template: Any) -> list[int]:
+    """The numbers of a template's leaves, in order."""
+    places: list[int] = []
+    put_together(template, Places(places))
+    return places
+
+
+class Places:
+    """Stands for the leaves of a template, and notes which are asked for."""
+
+    def __init__(self, places: list[int]):
+        self.places = places
+
+    def __getitem__(self, k: int) -> int:
+        self.places.append(k)
+        return k
+
+
+class ReverseMode(InTwo):
+    """vjp, called with the primals."""
+
+    compiled_kind = Pullback
+    what = "vjp"
+
+    def pullback(self, primals: tuple) -> tuple:
+        run = self.halves(primals)
+        value, *aux = run.answer
+        return (value, run.pull, *aux)
+
+
+class ForwardMode(InTwo):
+    """linearize, called with the primals."""
+
+    compiled_kind = LinearPart
+    what = "linearize"
+
+    def linear(self, primals: tuple) -> tuple:
+        run = self.halves(primals)
+        value, *aux = run.answer
+        return (value, run.push, *aux)
+
+
+def like(leaf: Any, derivative: Any) -> Any:
+    """The derivative of a Python float is a Python float."""
+    return type(leaf)(derivative) if type(leaf) in (float, complex) else derivative
+
+
+class InnerPullback:
+    """What vjp gives inside a function that is being specialised: cotangents to the arguments' cotangents."""
+
+    def __init__(self, opened: Opened, positions: tuple[int, ...]):
+        self.opened = opened
+        self.positions = positions
+        self.derived = reverse(opened.program, opened.active())
+
+    def __specialise__(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
+        (cotangent,) = arguments
+        opened = self.opened
+        given = paired(opened.template, cotangent, "cotangent", opened.what, s.location(node))
+        seeds = check_like(s, opened.outputs, given, "cotangent", opened.what, node)
+        results = opened.splice(self.derived, *seeds, *opened.unused_seeds())
+        return opened.unpack(self.positions, results[opened.count:])
+
+
+class InnerReverse(Transformation):
+    """vjp inside a function being specialised, as a function of the primals."""
+
+    def __init__(self, function: Any, has_aux: bool = False):
+        super().__init__(function)
+        self.has_aux = has_aux
+
+    def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
+        positions = tuple(range(len(arguments)))
+        opened = Opened(s, self.function, arguments, keywords, positions, "vjp", node, self.program_name(),
+                        self.has_aux)
+        value, aux = opened.answer(opened.splice(opened.program))
+        pullback = InnerPullback(opened, positions)
+        return (value, pullback, aux) if self.has_aux else (value, pullback)

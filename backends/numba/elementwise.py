@@ -3,6 +3,7 @@
 Numba takes a literal 0.5 for a double and adds bytes as 64-bit integers. Here every operand is put into the
 dtype that NumPy computes in, and every result that Numba widens is narrowed again.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -16,16 +17,34 @@ from ...codegen.registry import PRIMITIVES
 from . import forms, support
 
 # NumPy computes these on truth values by logic.
-LOGIC = {"add": "logical_or", "multiply": "logical_and", "maximum": "logical_or", "minimum": "logical_and",
-         "fmax": "logical_or", "fmin": "logical_and", "bitwise_or": "logical_or", "bitwise_and": "logical_and",
-         "bitwise_xor": "not_equal", "logical_xor": "not_equal", "invert": "logical_not", "absolute": "positive",
-         "square": "positive", "power": "greater_equal", "less": "less"}
+LOGIC = {
+    "add": "logical_or",
+    "multiply": "logical_and",
+    "maximum": "logical_or",
+    "minimum": "logical_and",
+    "fmax": "logical_or",
+    "fmin": "logical_and",
+    "bitwise_or": "logical_or",
+    "bitwise_and": "logical_and",
+    "bitwise_xor": "not_equal",
+    "logical_xor": "not_equal",
+    "invert": "logical_not",
+    "absolute": "positive",
+    "square": "positive",
+    "power": "greater_equal",
+    "less": "less",
+}
 DIVISIONS = ("divide", "floor_divide", "remainder")
 TRUTH = ("logical_and", "logical_or", "logical_not", "logical_xor")
+# The dtypes of Python's own literals, as Numba reads them.
+LITERAL = frozenset(map(np.dtype, (bool, np.int64, float, complex)))
 # Beside a double, Numba too makes an integer a double here.
-PROMOTING = frozenset("add subtract multiply divide less less_equal greater greater_equal equal not_equal".split())
+PROMOTING = frozenset(
+    {"add", "subtract", "multiply", "divide", "less", "less_equal", "greater", "greater_equal",
+     "equal", "not_equal"}
+)
 # Numba gives a double for single precision here.
-WIDENED = frozenset("floor_divide remainder power".split())
+WIDENED = frozenset(["floor_divide", "remainder", "power"])
 # One module of Numba's cannot hold both the single and the double form of these.
 DOUBLE_ONLY = frozenset({"exp2", "log2"})
 # Exponents that are written out as products.
@@ -36,11 +55,11 @@ def cast(to: Expander, operand: Operand, dtype: Any) -> Operand:
     """A scalar operand in a dtype; constants at once."""
     dtype, of = np.dtype(dtype), type_of(operand)
     if not isinstance(operand, Variable):
-        if of.dtype == dtype:
-            return operand
-        value = dtype.type(operand)
-        plain = dtype in (np.dtype(bool), np.dtype(np.int64), np.dtype(float), np.dtype(complex))
-        return value.item() if plain else value
+        value = dtype.type(operand).item()
+        if dtype in LITERAL:
+            return value
+        # Not a constant: those are printed without their dtype beside an array of it.
+        return to.assign(forms.cast, ArrayType(dtype), value, dtype=dtype, source=type_of(value).dtype)
     if of.dtype == dtype:
         return operand
     return to.assign(forms.cast, ArrayType(dtype), operand, dtype=dtype, source=of.dtype)
@@ -64,8 +83,13 @@ def lower(to: Expander, statement: Assign) -> Operand | None:
         return to.assign(forms.choose, target.type, cast(to, test, bool), *sides)
     if name in ("real", "imag", "conjugate") and types[0].dtype.kind != "c":
         value = 0 if name == "imag" else operands[0]
-        return to.assign(forms.cast, target.type, cast(to, value, target.type.dtype), dtype=target.type.dtype,
-                         source=target.type.dtype)
+        return to.assign(
+            forms.cast,
+            target.type,
+            cast(to, value, target.type.dtype),
+            dtype=target.type.dtype,
+            source=target.type.dtype,
+        )
     if hasattr(support, name):
         return from_support(to, statement)
     ufunc = getattr(np, name, None)
@@ -80,7 +104,9 @@ def lower(to: Expander, statement: Assign) -> Operand | None:
     if name == "power":
         return power(to, statement, dtypes)
     if name in DOUBLE_ONLY and dtypes[0].char == "f":
-        wide = to.assign(name, ArrayType(np.dtype(float)), *(cast(to, operand, float) for operand in operands))
+        wide = to.assign(
+            name, ArrayType(np.dtype(float)), *(cast(to, operand, float) for operand in operands)
+        )
         return to.assign(forms.cast, target.type, wide, dtype=dtypes[-1], source=np.dtype(float))
     operands = promoted(to, name, operands, dtypes)
     if dtypes[0].kind == "b" and name in LOGIC:
@@ -91,7 +117,7 @@ def lower(to: Expander, statement: Assign) -> Operand | None:
 
 
 def promoted(to: Expander, name: str, operands: tuple, dtypes: tuple[np.dtype, ...]) -> tuple:
-    """The operands in the dtypes that NumPy computes in; Numba itself makes an int beside a double a double."""
+    """The operands in the dtypes that NumPy computes in; Numba itself promotes an int beside a double."""
     types = [type_of(operand) for operand in operands]
     double = np.dtype(float)
     if name in PROMOTING and any(of.dtype == double for of in types) and set(dtypes[:2]) == {double}:
@@ -165,8 +191,9 @@ def power(to: Expander, statement: Assign, dtypes: tuple[np.dtype, ...]) -> Oper
             return narrowed(to, "power", of, (base, int(exponent)), dtype)
     if dtype.kind in "iu":
         exponent = cast(to, exponent, np.int64)
-        value = to.assign(forms.helper("integer_power"), ArrayType(np.dtype(np.int64)), cast(to, base, np.int64),
-                          exponent)
+        value = to.assign(
+            forms.helper("integer_power"), ArrayType(np.dtype(np.int64)), cast(to, base, np.int64), exponent
+        )
         return to.assign(forms.cast, of, value, dtype=dtype, source=np.dtype(np.int64))
     if dtype.kind == "b":
         return to.assign("greater_equal", of, base, cast(to, exponent, bool))
@@ -175,8 +202,15 @@ def power(to: Expander, statement: Assign, dtypes: tuple[np.dtype, ...]) -> Oper
 
 def check(to: Expander, test: Variable, exception: str, message: str) -> None:
     """A check at run time that names the user's line."""
-    to.builder.append(Assign((), PRIMITIVES["check"], (test,), {"exception": exception,
-                                                               "message": located(to, message)}, to.builder.location))
+    to.builder.append(
+        Assign(
+            (),
+            PRIMITIVES["check"],
+            (test,),
+            {"exception": exception, "message": located(to, message)},
+            to.builder.location,
+        )
+    )
 
 
 def located(to: Expander, message: str) -> str:

@@ -1,6 +1,8 @@
 """The Numba backend: a program as the text of a module with one compiled function, and that as a callable.
 
+>>> import numpy as np
 >>> from ...codegen.build import Builder
+>>> from ...codegen.registry import PRIMITIVES
 >>> from ...codegen.core import INT, ArrayType, Variable
 >>> x = Variable("x", ArrayType(np.dtype("float32"), (Variable("n", INT),)))
 >>> builder = Builder()
@@ -20,6 +22,7 @@ def half(x):
         result[i] = x[i] * np.float32(0.5)
     return result
 """
+
 from __future__ import annotations
 
 import ast
@@ -34,14 +37,13 @@ from pathlib import Path
 from typing import Any
 
 import gast
-import numpy as np
 
 from ...codegen.core import ArrayType, Program, Variable, type_of
 from ...codegen.errors import Location
 from ...codegen.fuse import fuse
+from ...codegen.helper_functions import helper_functions
 from ...codegen.inplace import write_in_place
 from ...codegen.printing import to_tree
-from ...codegen.registry import PRIMITIVES
 from ...codegen.trees import assign, call, name, stored, tuple_tree
 from ...codegen.unparse import unparse_with_locations
 from ..numpy.emit import LOADED, Text
@@ -50,25 +52,35 @@ from .lower import in_library, lower
 SUPPORT = "chainrule_support"
 
 
-def compiled_form(program: Program, owned_parameters: Iterable[Variable] = (), fresh_results: bool = False,
-                  merge: bool = True) -> Program:
+def compiled_form(
+    program: Program,
+    owned_parameters: Iterable[Variable] = (),
+    fresh_results: bool = False,
+    merge: bool = True,
+) -> Program:
     """The loop program with its writes in place: what is emitted."""
     return write_in_place(fuse(program, merge, in_library), owned_parameters, fresh_results)
 
 
 def emit(program: Program, cache: bool = False, **options: Any) -> Text:
-    """The program as a module that needs NumPy, Numba and sometimes support.py; `options` of compiled_form."""
+    """The program as a module that needs NumPy, Numba and perhaps support.py; `options` of compiled_form."""
     lowered, calls = lower(compiled_form(program, **options))
     function = to_tree(lowered)
     for node in gast.walk(function):
-        if isinstance(node, gast.keyword) and node.arg == "dtype" and getattr(node.value, "id", None) == "bool":
+        if (
+            isinstance(node, gast.keyword)
+            and node.arg == "dtype"
+            and getattr(node.value, "id", None) == "bool"
+        ):
             node.value = name("np.bool_")
-    keywords = {"error_model": gast.Constant("numpy", None)} | ({"cache": gast.Constant(True, None)} if cache else {})
+    keywords = {"error_model": gast.Constant("numpy", None)} | (
+        {"cache": gast.Constant(True, None)} if cache else {}
+    )
     function.decorator_list = [call("numba.njit", **keywords)]
     body = [gast.ast_to_gast(ast.parse(text).body[0]) for text in calls.constants]
     helpers = [gast.ast_to_gast(ast.parse(text).body[0]) for text in calls.texts]
     keep_apart(helpers, function)
-    functions = [*helpers, function]
+    functions = [*helper_functions(gast.Module(helpers, [])), *helpers, function]
     if any(restores(result) for result in program.results):
         functions.append(wrapper(function, program))
     module = gast.Module([*imports(functions, body), *body, *functions], [])
@@ -101,21 +113,27 @@ def wrapper(function: Any, program: Program) -> Any:
     function.name = f"compiled_{public}"
     names = [parameter.id for parameter in function.args.args]
     inner = call(function.name, *map(name, names))
-    dtypes = [f"np.{'bool' if type_of(r).dtype.kind == 'b' else type_of(r).dtype.name}" if restores(r) else None
-              for r in program.results]
+    dtypes = [
+        f"np.{'bool' if type_of(r).dtype.kind == 'b' else type_of(r).dtype.name}" if restores(r) else None
+        for r in program.results
+    ]
     if len(dtypes) == 1:
         body = [gast.Return(call(dtypes[0], inner))]
     else:
         results = [f"result{k}" for k in range(len(dtypes))]
         restored = [call(dtype, name(r)) if dtype else name(r) for r, dtype in zip(results, dtypes)]
-        body = [assign(gast.Tuple([stored(r) for r in results], gast.Store()), inner),
-                gast.Return(tuple_tree(restored))]
+        body = [
+            assign(gast.Tuple([stored(r) for r in results], gast.Store()), inner),
+            gast.Return(tuple_tree(restored)),
+        ]
     return gast.FunctionDef(public, function.args, body, [], None, None, [])
 
 
 def imports(functions: list, body: list) -> list:
     """The imports of a module, standard library first."""
-    used = {node.id for tree in (*functions, *body) for node in gast.walk(tree) if isinstance(node, gast.Name)}
+    used = {
+        node.id for tree in (*functions, *body) for node in gast.walk(tree) if isinstance(node, gast.Name)
+    }
     plain = [module for module in ("math", "numba") if module in used]
     found = [gast.Import([gast.alias(module, None)]) for module in plain]
     if "np" in used:

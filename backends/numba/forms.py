@@ -1,4 +1,5 @@
 """Operations as Numba has them, which take the place of core primitives just before printing."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -8,7 +9,7 @@ import gast
 import numpy as np
 
 from ...codegen import expressions
-from ...codegen.core import Assign
+from ...codegen.core import Assign, Variable
 from ...codegen.registry import Primitive
 from ...codegen.trees import attribute, call, constant, infix, unary
 
@@ -44,7 +45,10 @@ def cast_tree(value: Tree, dtype: np.dtype, source: np.dtype) -> Tree:
 
 @expressions.form("cast")
 def cast_form(statement: Assign, to: expressions.Expressions) -> Tree:
-    return cast_tree(to.tree(statement.operands[0]), **statement.static)
+    value, dtype = statement.operands[0], statement.static["dtype"]
+    if not isinstance(value, Variable) and dtype == np.float32:
+        return to.tree(np.float32(value))
+    return cast_tree(to.tree(value), **statement.static)
 
 
 @expressions.form("choice")
@@ -57,7 +61,9 @@ def choice_form(statement: Assign, to: expressions.Expressions) -> Tree:
 def inside_form(statement: Assign, to: expressions.Expressions) -> Tree:
     """Whether an index, counted from either end, is inside an axis."""
     index, size = (to.tree(operand, True) for operand in statement.operands)
-    return gast.Compare(unary("unary -", to.tree(statement.operands[1], True)), [gast.LtE(), gast.Lt()], [index, size])
+    return gast.Compare(
+        unary("unary -", to.tree(statement.operands[1], True)), [gast.LtE(), gast.Lt()], [index, size]
+    )
 
 
 def reshaped(array: Tree, shape: Tree) -> Tree:

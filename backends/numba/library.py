@@ -1,6 +1,8 @@
 """Calls that Numba cannot make: each becomes a function that steps out to Python, to be seen in the source.
 
+>>> import numpy as np
 >>> from ...codegen.build import Builder
+>>> from ...codegen.registry import PRIMITIVES
 >>> from ...codegen.core import INT
 >>> x = Variable("x", ArrayType(np.dtype(float), (Variable("n", INT),)))
 >>> builder = Builder()
@@ -15,6 +17,7 @@ def numpy_sort(x):
         result = np.ascontiguousarray(np.sort(x))
     return result
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -22,7 +25,7 @@ import numpy as np
 from ...codegen.core import ArrayType, Assign, Operand, Variable, variables_in
 from ...codegen.expressions import Expressions
 from ...codegen.forms import FORMS
-from ...codegen.registry import PRIMITIVES, Primitive
+from ...codegen.registry import Primitive
 from ...codegen.trees import constant, method
 from ...codegen.trees import name as tree_of
 from ...codegen.unparse import unparse
@@ -41,16 +44,27 @@ class Calls:
         self.constants: list[str] = []
 
     def function(self, statement: Assign) -> Primitive:
-        """The operation that calls the function for a statement, on the variables that the statement reads."""
+        """The operation that calls the function for a statement, on the variables that it reads."""
         variables = list(dict.fromkeys(variables_in(statement.operands)))
-        parameters = {v: f"{PARAMETERS[k]}" if k < len(PARAMETERS) else f"x{k}" for k, v in enumerate(variables)}
-        results = ["result"] if len(statement.targets) == 1 else [f"result{k}" for k in range(len(statement.targets))]
+        parameters = {
+            v: f"{PARAMETERS[k]}" if k < len(PARAMETERS) else f"x{k}" for k, v in enumerate(variables)
+        }
+        results = (
+            ["result"]
+            if len(statement.targets) == 1
+            else [f"result{k}" for k in range(len(statement.targets))]
+        )
         expression = self.expression(statement, parameters)
         types = ", ".join(f'{name}="{numba_type(t.type)}"' for name, t in zip(results, statement.targets))
         body = self.body(statement, results, expression)
         head = f"({', '.join(parameters.values())}):"
         inside = f"    with numba.objmode({types}):" if types else "    with numba.objmode():"
-        lines = [head, inside, *("        " + line for line in body), *([f"    return {', '.join(results)}"] * bool(types))]
+        lines = [
+            head,
+            inside,
+            *("        " + line for line in body),
+            *([f"    return {', '.join(results)}"] * bool(types)),
+        ]
         key = tuple(lines)
         if key not in self.made:
             base = f"numpy_{statement.primitive.name}"
@@ -112,5 +126,3 @@ def numba_type(of: ArrayType) -> str:
 def read(statement: Assign) -> tuple[Operand, ...]:
     """The variables that a call passes."""
     return tuple(dict.fromkeys(variables_in(statement.operands)))
-
-

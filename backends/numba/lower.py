@@ -3,6 +3,7 @@
 Scalar arithmetic gets its dtypes written out (elementwise.py), products go to BLAS, checks name the
 user's line, and what Numba cannot do becomes a call of the library (library.py).
 """
+
 from __future__ import annotations
 
 import dataclasses
@@ -10,8 +11,23 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...codegen.core import (INT, ArrayType, Assign, Block, For, If, Operand, Program, Statement, Variable, While,
-                             operands_of, type_of, variables_in, walk)
+from ...codegen.core import (
+    INT,
+    ArrayType,
+    Assign,
+    Block,
+    For,
+    If,
+    Operand,
+    Program,
+    Statement,
+    Variable,
+    While,
+    operands_of,
+    type_of,
+    variables_in,
+    walk,
+)
 from ...codegen.errors import UnsupportedError
 from ...codegen.expand import Expander
 from ...codegen.registry import PRIMITIVES
@@ -20,11 +36,15 @@ from .library import Calls, read
 
 RULES: dict[str, Callable[[Lowering, Assign], Operand | None]] = {}  # noqa: F821
 # These print for Numba as they do for NumPy.
-SAME = frozenset("size zeros ones empty full arange transpose broadcast_to nonzero count_nonzero stack pop "
-                 "check".split())
+SAME = frozenset(
+    {"size", "arange", "transpose", "broadcast_to", "nonzero", "count_nonzero", "stack", "pop",
+     "check"}
+)
 # These have no scalar form in Numba: they are called on whole arrays.
-LIBRARY = frozenset("erfcx erfinv erfcinv gamma beta betaln log_ndtr ndtri i0 i1 i0e i1e iv ive j0 j1 jv "
-                    "polygamma".split())
+LIBRARY = frozenset(
+    {"erfcx", "erfinv", "erfcinv", "gamma", "beta", "betaln", "log_ndtr", "ndtri", "i0", "i1", "i0e",
+     "i1e", "iv", "ive", "j0", "j1", "jv", "polygamma"}
+)
 
 
 def in_library(statement: Assign) -> bool:
@@ -40,8 +60,11 @@ def require_dtypes(program: Program) -> None:
         for variable in (*program.parameters, *statement.targets, *variables_in(operands_of(statement))):
             dtype = getattr(variable.type, "element", variable.type).dtype
             if dtype.char in "egG":
-                raise UnsupportedError(f"compiled code has no {dtype}", "use float32 or float64, or do not compile",
-                                       statement.location)
+                raise UnsupportedError(
+                    f"compiled code has no {dtype}",
+                    "use float32 or float64, or do not compile",
+                    statement.location,
+                )
 
 
 def rule(*names: str) -> Callable:
@@ -82,8 +105,9 @@ class Lowering(Expander):
     def alias(self, target: Variable, value: Operand) -> None:
         dtype = target.type.dtype
         value = elementwise.cast(self, value, dtype)
-        self.builder.append(Assign((target,), forms.cast, (value,), {"dtype": dtype, "source": dtype},
-                                   self.builder.location))
+        self.builder.append(
+            Assign((target,), forms.cast, (value,), {"dtype": dtype, "source": dtype}, self.builder.location)
+        )
 
     def statement(self, statement: Statement) -> None:
         if isinstance(statement, (For, While)):
@@ -92,8 +116,12 @@ class Lowering(Expander):
         match statement:
             case If():
                 test = elementwise.cast(self, statement.test, bool)
-                statement = dataclasses.replace(statement, test=test, body=self.ended(statement.body, statement.targets),
-                                                orelse=self.ended(statement.orelse, statement.targets))
+                statement = dataclasses.replace(
+                    statement,
+                    test=test,
+                    body=self.ended(statement.body, statement.targets),
+                    orelse=self.ended(statement.orelse, statement.targets),
+                )
                 self.builder.append(statement)
             case For():
                 body = self.ended(statement.body, statement.carried)
@@ -101,7 +129,9 @@ class Lowering(Expander):
             case While():
                 test = Variable(None, ArrayType(np.dtype(bool), (), True))
                 body = self.ended(statement.body, statement.carried)
-                self.builder.append(dataclasses.replace(statement, test=self.ended(statement.test, (test,)), body=body))
+                self.builder.append(
+                    dataclasses.replace(statement, test=self.ended(statement.test, (test,)), body=body)
+                )
             case _:
                 super().statement(statement)
 
@@ -116,8 +146,10 @@ class Lowering(Expander):
 
     def settled(self, operands: tuple[Operand, ...], targets: tuple[Variable, ...]) -> tuple[Operand, ...]:
         scalar = lambda target: isinstance(target.type, ArrayType) and not target.type.shape
-        return tuple(elementwise.cast(self, operand, target.type.dtype) if scalar(target) else operand
-                     for operand, target in zip(operands, targets, strict=True))
+        return tuple(
+            elementwise.cast(self, operand, target.type.dtype) if scalar(target) else operand
+            for operand, target in zip(operands, targets, strict=True)
+        )
 
 
 def lower_scalar(to: Lowering, statement: Assign) -> Operand | None:
@@ -152,7 +184,9 @@ def reshape(to: Lowering, statement: Assign) -> Operand:
     shape = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     of = type_of(array)
     if not of.shape:
-        array = to.assign(forms.cast, of, elementwise.cast(to, array, of.dtype), dtype=of.dtype, source=of.dtype)
+        array = to.assign(
+            forms.cast, of, elementwise.cast(to, array, of.dtype), dtype=of.dtype, source=of.dtype
+        )
         return to.emit("full", shape, array, dtype=of.dtype)
     if not shape:
         return to.assign("getitem", statement.targets[0].type, array, (0,) * of.ndim)
@@ -172,8 +206,19 @@ def setitem(to: Lowering, statement: Assign) -> Operand | None:
     array, index, value = statement.operands[:3]
     if type_of(value).shape:
         return library_call(to, statement)
-    return to.assign(statement.primitive, array.type, array, index,
-                     elementwise.cast(to, value, array.type.dtype))
+    return to.assign(
+        statement.primitive, array.type, array, index, elementwise.cast(to, value, array.type.dtype)
+    )
+
+
+@rule("zeros", "ones", "empty", "full", "array")
+def filled(to: Lowering, statement: Assign) -> Operand | None:
+    """What has no dimensions is a number."""
+    of, name = statement.targets[0].type, statement.primitive.name
+    if of.shape:
+        return None
+    value = {"ones": 1, "full": statement.operands[-1], "array": statement.operands[0]}.get(name, 0)
+    return to.assign(forms.cast, of, elementwise.cast(to, value, of.dtype), dtype=of.dtype, source=of.dtype)
 
 
 @rule("copy")
@@ -182,14 +227,17 @@ def copy(to: Lowering, statement: Assign) -> Operand | None:
     if type_of(array).shape:
         return None
     dtype = type_of(array).dtype
-    return to.assign(forms.cast, statement.targets[0].type, elementwise.cast(to, array, dtype), dtype=dtype,
-                     source=dtype)
+    return to.assign(
+        forms.cast, statement.targets[0].type, elementwise.cast(to, array, dtype), dtype=dtype, source=dtype
+    )
 
 
 @rule("constant")
 def constant(to: Lowering, statement: Assign) -> Operand:
     """An array known in advance: a global of the module, copied where it may be written."""
-    return to.assign(to.calls.constant(statement.static.get("value", *statement.operands)), statement.targets[0].type)
+    return to.assign(
+        to.calls.constant(statement.static.get("value", *statement.operands)), statement.targets[0].type
+    )
 
 
 @rule("push")
@@ -237,8 +285,13 @@ def searchsorted(to: Lowering, statement: Assign) -> Operand:
         return library_call(to, statement)
     dtype = np.result_type(array.type.dtype, type_of(value).dtype)
     right = statement.static.get("side", "left") == "right"
-    return to.assign(forms.helper("searchsorted"), statement.targets[0].type, array,
-                     elementwise.cast(to, value, dtype), right)
+    return to.assign(
+        forms.helper("searchsorted"),
+        statement.targets[0].type,
+        array,
+        elementwise.cast(to, value, dtype),
+        right,
+    )
 
 
 @rule("slice_start", "slice_size")

@@ -1,4 +1,5 @@
 """Functions that generated Numba code calls, in NumPy, math and Numba only: this file can stand beside it."""
+
 import math
 
 import numba
@@ -31,7 +32,7 @@ def slice_size(size, start, stop, step):
 @njit
 def all_inside(indices, size):
     """Whether all indices, counted from either end, are inside an axis."""
-    for index in indices.flat:
+    for index in indices.flat:  # noqa: SIM110
         if not -size <= index < size:
             return False
     return True
@@ -168,9 +169,19 @@ def digamma(x):
         result -= 1 / x
         x += 1
     square = 1 / (x * x)
-    series = (((((8.33333333333333333e-2 * square - 2.10927960927960928e-2) * square + 7.57575757575757576e-3)
-                * square - 4.16666666666666667e-3) * square + 3.96825396825396825e-3) * square
-              - 8.33333333333333333e-3) * square + 8.33333333333333333e-2
+    series = (
+        (
+            (
+                ((8.33333333333333333e-2 * square - 2.10927960927960928e-2) * square + 7.57575757575757576e-3)
+                * square
+                - 4.16666666666666667e-3
+            )
+            * square
+            + 3.96825396825396825e-3
+        )
+        * square
+        - 8.33333333333333333e-3
+    ) * square + 8.33333333333333333e-2
     return result + math.log(x) - 0.5 / x - square * series
 
 

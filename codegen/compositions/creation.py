@@ -214,7 +214,7 @@ def geomspace(start, stop, num=50, endpoint=True, dtype=None, axis=0):
     start, stop = asarray(start), asarray(stop)
     if np.any(start == 0) or np.any(stop == 0):
         raise ValueError("Geometric sequence cannot include zero")
-    inexact = np.result_type(start, stop, float(num))
+    inexact = np.result_type(start, stop, np.float64)
     start, stop = cast(start, inexact), cast(stop, inexact)
     sign = np.sign(start)
     start, stop = start / sign, stop / sign
@@ -369,6 +369,10 @@ def diag_indices(n, ndim=2):
 @composition(np.diag_indices_from)
 def diag_indices_from(arr):
     """np.diag_indices_from."""
+    if arr.ndim < 2:
+        raise ValueError("input array must be at least 2-d")
+    for size in arr.shape[1:]:
+        effects.check_same(arr.shape[0], size, message="All dimensions of input must be of equal length")
     return diag_indices(arr.shape[0], arr.ndim)
 
 

@@ -21,16 +21,28 @@ def running(primitive, a, axis, dtype):
     return cast(primitive(cast(a, working), axis=axis), working)
 
 
-@composition(np.cumsum, np.add.accumulate, method="cumsum")
+@composition(np.cumsum, method="cumsum")
 def cumsum(a, axis=None, dtype=None):
     """np.cumsum."""
     return running(scans.cumsum, a, axis, dtype)
 
 
-@composition(np.cumprod, np.multiply.accumulate, method="cumprod")
+@composition(np.cumprod, method="cumprod")
 def cumprod(a, axis=None, dtype=None):
     """np.cumprod."""
     return running(scans.cumprod, a, axis, dtype)
+
+
+@composition(np.add.accumulate)
+def add_accumulate(array, axis=0, dtype=None):
+    """np.add.accumulate: as np.cumsum, but along the first axis by default."""
+    return running(scans.cumsum, array, axis, dtype)
+
+
+@composition(np.multiply.accumulate)
+def multiply_accumulate(array, axis=0, dtype=None):
+    """np.multiply.accumulate."""
+    return running(scans.cumprod, array, axis, dtype)
 
 
 @composition(np.diff)

@@ -6,9 +6,10 @@ import operator
 
 import numpy as np
 
-from ..primitives import linalg
+from ..primitives import effects, linalg
 from ..registry import composition
 from .arguments import axis_index
+from .known import known_equal
 
 # NumPy does not name the types of its results.
 SlogdetResult, EighResult, QRResult, SVDResult = (
@@ -117,6 +118,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=None):
 def matrix_power(a, n):
     """np.linalg.matrix_power, of a power known when compiling."""
     a, n = np.asarray(a), operator.index(n)
+    effects.check_same(a.shape[-2], a.shape[-1], message="Last 2 dimensions of the array must be square")
     if n == 0:
         return np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape).copy()
     if n < 0:
@@ -150,7 +152,7 @@ def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
         return np.any(A != 0).astype(int)
     values = np.abs(linalg.eigvalsh(A, UPLO="L")) if hermitian else linalg.svdvals(A)
     if tol is None:
-        largest = np.max(values, axis=-1, keepdims=True)
+        largest = greatest(values, -1, True)
         relative = max(A.shape[-2], A.shape[-1]) * np.finfo(values.dtype).eps if rtol is None else rtol
         tol = largest * relative
     else:
@@ -162,6 +164,8 @@ def matrix_rank(A, tol=None, hermitian=False, *, rtol=None):
 def cond(x, p=None):
     """np.linalg.cond."""
     x = np.asarray(x)
+    if known_equal(x.shape[-1], 0) or known_equal(x.shape[-2], 0):
+        raise np.linalg.LinAlgError("cond is not defined on empty arrays")
     if p is None or p == 2:
         values = linalg.svdvals(x)
         return values[..., 0] / values[..., -1]
@@ -175,6 +179,13 @@ def floating(x):
     """The array, in floats."""
     x = np.asarray(x)
     return x.astype(np.float64) if x.dtype.kind in "biu" else x
+
+
+def greatest(size, axis, keepdims):
+    """The largest of numbers that are not negative: 0 if there are none."""
+    if known_equal(size.shape[axis], 0):
+        return np.sum(size, axis=axis, keepdims=keepdims)
+    return np.max(size, axis=axis, keepdims=keepdims)
 
 
 def length(x, axes, keepdims):
@@ -215,7 +226,7 @@ def vector_length(x, ord, axis, keepdims):
         return np.sum((x != 0).astype(np.real(x).dtype), axis=axis, keepdims=keepdims)
     size = np.abs(x)
     if ord == np.inf:
-        return np.max(size, axis=axis, keepdims=keepdims)
+        return greatest(size, axis, keepdims)
     if ord == -np.inf:
         return np.min(size, axis=axis, keepdims=keepdims)
     if ord == 1:
@@ -232,13 +243,13 @@ def matrix_length(x, ord):
     if ord == "nuc":
         return np.sum(linalg.svdvals(x), axis=-1)
     if ord == 2:
-        return np.max(linalg.svdvals(x), axis=-1)
+        return greatest(linalg.svdvals(x), -1, False)
     if ord == -2:
         return np.min(linalg.svdvals(x), axis=-1)
     if ord not in (1, -1, np.inf, -np.inf):
         raise ValueError("Invalid norm order for matrices.")
     sums = np.sum(np.abs(x), axis=-2 if ord in (1, -1) else -1)
-    return np.max(sums, axis=-1) if ord > 0 else np.min(sums, axis=-1)
+    return greatest(sums, -1, False) if ord > 0 else np.min(sums, axis=-1)
 
 
 @composition(np.linalg.vector_norm)

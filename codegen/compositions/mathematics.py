@@ -29,9 +29,14 @@ def python_int(x):
     return elementwise.astype(x, dtype=int, weak=True)
 
 
+def double(x):
+    """A number as precise as Python's: a float32 is widened before anything is computed."""
+    return python_float(x) if np.result_type(x) in (np.float32, np.float16) else x
+
+
 def scalar(primitive):
     """The primitive as a function of Python scalars to a Python scalar."""
-    return lambda *operands: primitive(*operands, weak=True)
+    return lambda *operands: primitive(*[double(operand) for operand in operands], weak=True)
 
 
 # Functions defined everywhere. (Out of range they give inf, where math raises OverflowError.)
@@ -50,69 +55,81 @@ for function, primitive in {
 
 @composition(math.sqrt)
 def sqrt(x):
+    x = double(x)
     require(elementwise.logical_not(x < 0))
     return elementwise.sqrt(x, weak=True)
 
 
 @composition(math.log)
 def log(x, base=None):
+    x = double(x)
     require(elementwise.logical_not(x <= 0))
     if base is None:
         return elementwise.log(x, weak=True)
+    base = double(base)
     require(elementwise.logical_not(base <= 0))
     return elementwise.log(x, weak=True) / elementwise.log(base, weak=True)
 
 
 @composition(math.log2)
 def log2(x):
+    x = double(x)
     require(elementwise.logical_not(x <= 0))
     return elementwise.log2(x, weak=True)
 
 
 @composition(math.log10)
 def log10(x):
+    x = double(x)
     require(elementwise.logical_not(x <= 0))
     return elementwise.log10(x, weak=True)
 
 
 @composition(math.log1p)
 def log1p(x):
+    x = double(x)
     require(elementwise.logical_not(x <= -1))
     return elementwise.log1p(x, weak=True)
 
 
 @composition(math.asin)
 def asin(x):
+    x = double(x)
     require(elementwise.logical_not(abs(x) > 1))
     return elementwise.arcsin(x, weak=True)
 
 
 @composition(math.acos)
 def acos(x):
+    x = double(x)
     require(elementwise.logical_not(abs(x) > 1))
     return elementwise.arccos(x, weak=True)
 
 
 @composition(math.acosh)
 def acosh(x):
+    x = double(x)
     require(elementwise.logical_not(x < 1))
     return elementwise.arccosh(x, weak=True)
 
 
 @composition(math.atanh)
 def atanh(x):
+    x = double(x)
     require(elementwise.logical_not(abs(x) >= 1))
     return elementwise.arctanh(x, weak=True)
 
 
 @composition(math.gamma)
 def gamma(x):
+    x = double(x)
     require(elementwise.logical_not((x <= 0) & (x == elementwise.floor(x))))
     return elementwise.astype(special.gamma(x), dtype=float, weak=True)
 
 
 @composition(math.lgamma)
 def lgamma(x):
+    x = double(x)
     require(elementwise.logical_not((x <= 0) & (x == elementwise.floor(x))))
     return elementwise.astype(special.gammaln(x), dtype=float, weak=True)
 
@@ -140,6 +157,7 @@ def fabs(x):
 
 @composition(math.hypot)
 def hypot(*coordinates):
+    coordinates = [double(coordinate) for coordinate in coordinates]
     if len(coordinates) == 2:
         return elementwise.hypot(*coordinates, weak=True)
     length = 0.0
@@ -152,7 +170,7 @@ def hypot(*coordinates):
 def dist(p, q):
     if len(p) != len(q):
         raise ValueError("both points must have the same number of dimensions")
-    return hypot(*[a - b for a, b in zip(p, q)])
+    return hypot(*[double(a) - double(b) for a, b in zip(p, q)])
 
 
 @composition(math.prod)

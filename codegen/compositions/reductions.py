@@ -23,7 +23,7 @@ def accumulator(dtype):
     return np.dtype(np.uint64) if dtype.kind == "u" else dtype
 
 
-@composition(np.sum, np.add.reduce, method="sum")
+@composition(np.sum, method="sum")
 def sum(a, axis=None, dtype=None, *, keepdims=False):
     """np.sum."""
     a = np.asarray(a)
@@ -36,7 +36,7 @@ def sum(a, axis=None, dtype=None, *, keepdims=False):
     return total if dtype is None else cast(total, np.dtype(dtype))
 
 
-@composition(np.prod, np.multiply.reduce, method="prod")
+@composition(np.prod, method="prod")
 def prod(a, axis=None, dtype=None, *, keepdims=False):
     """np.prod."""
     a = np.asarray(a)
@@ -49,7 +49,7 @@ def prod(a, axis=None, dtype=None, *, keepdims=False):
     return total if dtype is None else cast(total, np.dtype(dtype))
 
 
-@composition(np.max, np.amax, np.maximum.reduce, method="max")
+@composition(np.max, np.amax, method="max")
 def max(a, axis=None, *, keepdims=False):
     """np.max."""
     a = np.asarray(a)
@@ -58,7 +58,7 @@ def max(a, axis=None, *, keepdims=False):
     return reduced(reduce.max, a, axis, keepdims)
 
 
-@composition(np.min, np.amin, np.minimum.reduce, method="min")
+@composition(np.min, np.amin, method="min")
 def min(a, axis=None, *, keepdims=False):
     """np.min."""
     a = np.asarray(a)
@@ -67,7 +67,7 @@ def min(a, axis=None, *, keepdims=False):
     return reduced(reduce.min, a, axis, keepdims)
 
 
-@composition(np.any, np.logical_or.reduce, method="any")
+@composition(np.any, method="any")
 def any(a, axis=None, *, keepdims=False):
     """np.any."""
     a = np.asarray(a)
@@ -76,13 +76,49 @@ def any(a, axis=None, *, keepdims=False):
     return reduced(reduce.any, a, axis, keepdims)
 
 
-@composition(np.all, np.logical_and.reduce, method="all")
+@composition(np.all, method="all")
 def all(a, axis=None, *, keepdims=False):
     """np.all."""
     a = np.asarray(a)
     if len(reduced_axes(axis, a.ndim)) == 0:
         return a != 0
     return reduced(reduce.all_, a, axis, keepdims)
+
+
+@composition(np.add.reduce)
+def add_reduce(array, axis=0, dtype=None, *, keepdims=False):
+    """np.add.reduce: as np.sum, but along the first axis by default."""
+    return sum(array, axis, dtype, keepdims=keepdims)
+
+
+@composition(np.multiply.reduce)
+def multiply_reduce(array, axis=0, dtype=None, *, keepdims=False):
+    """np.multiply.reduce."""
+    return prod(array, axis, dtype, keepdims=keepdims)
+
+
+@composition(np.maximum.reduce)
+def maximum_reduce(array, axis=0, *, keepdims=False):
+    """np.maximum.reduce."""
+    return max(array, axis, keepdims=keepdims)
+
+
+@composition(np.minimum.reduce)
+def minimum_reduce(array, axis=0, *, keepdims=False):
+    """np.minimum.reduce."""
+    return min(array, axis, keepdims=keepdims)
+
+
+@composition(np.logical_or.reduce)
+def logical_or_reduce(array, axis=0, *, keepdims=False):
+    """np.logical_or.reduce."""
+    return any(array, axis, keepdims=keepdims)
+
+
+@composition(np.logical_and.reduce)
+def logical_and_reduce(array, axis=0, *, keepdims=False):
+    """np.logical_and.reduce."""
+    return all(array, axis, keepdims=keepdims)
 
 
 @composition(np.ptp)

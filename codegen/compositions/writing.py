@@ -94,7 +94,8 @@ def copyto(dst, src, casting="same_kind", where=True):
         raise TypeError(
             f"Cannot cast array data from {src.dtype!r} to {dst.dtype!r} according to the rule {casting!r}"
         )
-    dst[...] = src if where is True else np.where(where, src, dst)
+    everywhere = isinstance(where, bool) and where
+    dst[...] = src if everywhere else np.where(where, src, dst)
 
 
 @composition(method="fill")

@@ -159,6 +159,9 @@ angle = elementwise("angle", np.angle, np.angle, dtype_of=angle_dtype)
 METHODS["conj"] = METHODS["conjugate"] = conjugate
 
 
+stop_gradient = primitive("stop_gradient", lambda x: x, lambda builder, x: type_of(x), view=True)
+
+
 def power_type(builder, x, y, weak=False):
     """The type of x ** y. A Python int to a negative int would be a float: that is checked."""
     types = type_of(x), type_of(y)

@@ -1,11 +1,11 @@
-"""Derivatives of programs against central differences, first and second order, all by the reference interpreter."""
+"""Derivatives of programs against central differences, first and second order, run by the interpreter."""
 import numpy as np
 
 from chainrule.autodiff import forward, reverse, split
 from chainrule.codegen.core import FLOAT, INT, ArrayType
 from chainrule.codegen.evaluate import evaluate
-from tests.autodiff.scoping import check_scopes
 from chainrule.codegen.specialise import Parameter, specialise
+from tests.autodiff.scoping import check_scopes
 
 
 def parameter_of(value):
@@ -50,7 +50,8 @@ def along(program, arguments, direction, active, step=1e-6):
         tangents = iter(direction)
         moved.append(run(program, [same_kind(a + sign * next(tangents), a) if on else a
                                    for a, on in zip(arguments, active)]))
-    return [(np.asarray(p) - np.asarray(m)) / (2 * step) for p, m in zip(*moved) if np.asarray(p).dtype.kind in "fc"]
+    pairs = [(np.asarray(p), np.asarray(m)) for p, m in zip(*moved)]
+    return [(p - m) / (2 * step) for p, m in pairs if p.dtype.kind in "fc"]
 
 
 def dot(a, b):

@@ -1,5 +1,14 @@
-"""Checks that every variable of a program is assigned once, and read only where it is in scope, in types too."""
-from chainrule.codegen.core import If, StackType, Variable, While, blocks_of, bound_in, operands_of, type_of, variables_in
+"""Checks that every variable is assigned once, and read only where it is in scope, in types too."""
+from chainrule.codegen.core import (
+    If,
+    StackType,
+    While,
+    blocks_of,
+    bound_in,
+    operands_of,
+    type_of,
+    variables_in,
+)
 
 
 def check_scopes(program, free=()):

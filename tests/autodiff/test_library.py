@@ -1,4 +1,4 @@
-"""First and second derivatives, through the passes, of products, linear algebra, transforms and reductions."""
+"""First and second derivatives, by the passes, of products, linear algebra, transforms and reductions."""
 import numpy as np
 import pytest
 from scipy import special

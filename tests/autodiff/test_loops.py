@@ -1,6 +1,7 @@
 """Loops, branches and writes in place, forward and reverse, first and second order."""
 import numpy as np
 import pytest
+
 from tests.autodiff.differences import check
 
 R = np.random.default_rng(3)

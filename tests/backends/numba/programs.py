@@ -1,4 +1,5 @@
 """Small programs for tests: built straight from primitives, compiled, compared with the interpreter."""
+
 import numpy as np
 
 from chainrule.backends.numba.emit import compiled_form, emit, load
@@ -11,7 +12,7 @@ PYTHON = {bool: np.dtype(bool), int: np.dtype(np.int64), float: np.dtype(float),
 
 
 def program(function, *arguments, name="f"):
-    """The program of `function(emit, *parameters)`, for arguments of these types; sizes above 1 are symbols."""
+    """The program of `function(emit, *parameters)`, for arguments like these; sizes above 1 are symbols."""
     builder, parameters = Builder(), []
     for letter, argument in zip("xyzuvw", arguments):
         if type(argument) in PYTHON:
@@ -55,8 +56,13 @@ def same(found, expected, text=""):
         assert type(one) is type(other), (type(one), type(other), text)
         assert np.asarray(one).dtype == np.asarray(other).dtype, text
         assert np.shape(one) == np.shape(other), text
-        precision = 2e-5 if np.asarray(other).dtype.char in "fF" else 1e-3 if np.asarray(other).dtype.char == "e" \
+        precision = (
+            2e-5
+            if np.asarray(other).dtype.char in "fF"
+            else 1e-3
+            if np.asarray(other).dtype.char == "e"
             else 1e-11
+        )
         np.testing.assert_allclose(one, other, rtol=precision, atol=precision * 1e-2, err_msg=text)
 
 

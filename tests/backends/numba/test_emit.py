@@ -1,4 +1,5 @@
 """Compiled programs: control flow, errors, files; and fused against unfused."""
+
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,19 @@ from hypothesis import strategies as st
 
 from chainrule.backends.numba.emit import emit, load, save
 from chainrule.codegen.build import Builder
-from chainrule.codegen.core import (BOOL, FLOAT, INT, ArrayType, Assign, Block, For, If, Program, Variable,
-                                    While)
+from chainrule.codegen.core import (
+    BOOL,
+    FLOAT,
+    INT,
+    ArrayType,
+    Assign,
+    Block,
+    For,
+    If,
+    Program,
+    Variable,
+    While,
+)
 from chainrule.codegen.errors import Location, UnsupportedError
 from chainrule.codegen.evaluate import evaluate
 from chainrule.codegen.registry import PRIMITIVES
@@ -43,7 +55,10 @@ def test_a_loop_that_carries_a_view_and_a_fresh_array():
 def test_branches_of_unlike_scalars():
     x, t, a, result = Variable("x", SINGLE), Variable("t", BOOL), Variable("a", SINGLE), Variable("r", SINGLE)
     body = Block([Assign((a,), PRIMITIVES["multiply"], (x, 0.1))], (a,))
-    statements = [Assign((t,), PRIMITIVES["greater"], (x, 0.5)), If((result,), t, body, Block([], (np.float32(2),)))]
+    statements = [
+        Assign((t,), PRIMITIVES["greater"], (x, 0.5)),
+        If((result,), t, body, Block([], (np.float32(2),))),
+    ]
     made = Program("f", (x,), Block(statements, (result,)))
     run = load(emit(made), "f")
     for value in (np.float32(0.7), np.float32(0.3)):
@@ -53,8 +68,13 @@ def test_branches_of_unlike_scalars():
 def test_a_while_loop():
     x, y, t, z, final = (Variable(n, FLOAT) for n in "xytzw")
     t.type = BOOL
-    loop = While((final,), (y,), (x,), Block([Assign((t,), PRIMITIVES["greater"], (y, 1))], (t,)),
-                 Block([Assign((z,), PRIMITIVES["divide"], (y, 2))], (z,)))
+    loop = While(
+        (final,),
+        (y,),
+        (x,),
+        Block([Assign((t,), PRIMITIVES["greater"], (y, 1))], (t,)),
+        Block([Assign((z,), PRIMITIVES["divide"], (y, 2))], (z,)),
+    )
     run = load(emit(Program("f", (x,), Block([loop], (final,)))), "f")
     assert run(9.0) == 0.5625 and type(run(9.0)) is float
 
@@ -69,6 +89,7 @@ def test_a_bad_index_names_the_line():
     def f(call, x, i):
         call("check_index", i, x.type.shape[0], axis=0)
         return call("getitem", x, (i,))
+
     run = load(emit(located(program(f, V, 3))), "f")
     assert run(V, -6) == V[0]
     for bad in (6, -7):
@@ -113,7 +134,9 @@ def test_a_saved_module_runs_by_itself(tmp_path):
     save(text, tmp_path / "model.py")
     assert {p.name for p in tmp_path.iterdir()} == {"model.py", "chainrule_support.py"}
     code = "import sys, numpy as np; from model import f; print(f(np.ones(3)), 'chainrule' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == [str(3 * 0.8427007929497148), "False"]
 
 
@@ -131,12 +154,21 @@ def test_random_programs(data):
     """Fused, unfused and interpreted agree."""
     names = st.sampled_from("sin tanh negative exp absolute".split())
     pairs = st.sampled_from("add multiply maximum subtract".split())
-    steps = data.draw(st.lists(st.tuples(names, pairs, st.integers(0, 9), st.integers(0, 9), st.integers(0, 3)),
-                               min_size=1, max_size=6))
+    steps = data.draw(
+        st.lists(
+            st.tuples(names, pairs, st.integers(0, 9), st.integers(0, 9), st.integers(0, 3)),
+            min_size=1,
+            max_size=6,
+        )
+    )
 
     def f(call, x, y):
         y.type = y.type.with_shape((y.type.shape[0],))
-        pool = [x, call("getitem", x, (slice(None), slice(None, None, -1))), call("getitem", y, (slice(None), None))]
+        pool = [
+            x,
+            call("getitem", x, (slice(None), slice(None, None, -1))),
+            call("getitem", y, (slice(None), None)),
+        ]
         for name, pair, i, j, kind in steps:
             a, b = pool[i % len(pool)], pool[j % len(pool)]
             z = call(pair, call(name, call("tanh", a)), b)

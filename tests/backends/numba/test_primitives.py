@@ -1,4 +1,5 @@
 """Every primitive of the registry compiles, and computes what its NumPy implementation computes."""
+
 import sys
 import warnings
 from pathlib import Path
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from chainrule.backends.numba.emit import emit, load
-from chainrule.codegen.core import ArrayType, Variable
+from chainrule.codegen.core import ArrayType
 from chainrule.codegen.registry import PRIMITIVES
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -76,7 +77,7 @@ def test_elementwise(name):
     arguments = [a for s in sets for a in s][:24]
     letters = len(arguments)
     for start in range(0, len(sets), 3):
-        some = sets[start:start + 3]
+        some = sets[start : start + 3]
 
         def f(call, *x):
             x, results = list(x), []
@@ -94,13 +95,28 @@ def test_elementwise_scalars(name):
     """A NumPy scalar, and with Python scalars where the operation has them."""
     operands = operands_of(name, "i8" if name in INTEGERS else "f4")
     constant = 2 if name in INTEGERS else 0.25
-    compiled(lambda call, *x: (call(name, *x), call(name, x[0], *operands[1:2] and [constant])), *[o[0] for o in operands])
+    compiled(
+        lambda call, *x: (call(name, *x), call(name, x[0], *operands[1:2] and [constant])),
+        *[o[0] for o in operands],
+    )
 
 
 PYTHON_SCALARS = [
-    ("add", 2, 3.5), ("add", True, True), ("divide", 1, 4), ("floor_divide", -7, 2), ("remainder", -7.5, 2),
-    ("power", 2, 5), ("power", 2.5, -2), ("negative", True), ("less", 1, 2.5), ("bitwise_and", True, False),
-    ("invert", 6), ("absolute", -3), ("multiply", 2j, 1.5), ("logical_not", 0.0), ("maximum", 1, 2.5),
+    ("add", 2, 3.5),
+    ("add", True, True),
+    ("divide", 1, 4),
+    ("floor_divide", -7, 2),
+    ("remainder", -7.5, 2),
+    ("power", 2, 5),
+    ("power", 2.5, -2),
+    ("negative", True),
+    ("less", 1, 2.5),
+    ("bitwise_and", True, False),
+    ("invert", 6),
+    ("absolute", -3),
+    ("multiply", 2j, 1.5),
+    ("logical_not", 0.0),
+    ("maximum", 1, 2.5),
 ]
 
 
@@ -111,9 +127,15 @@ def test_python_scalars(name, values):
 
 def fill(call, x):
     n, m = x.type.shape
-    return (call("zeros", (n, m), dtype="float32"), call("ones", (m,), dtype="bool"),
-            call("full", (n,), 2, dtype="float64"), call("arange", 0, n, 1), call("arange", 1.0, 3.0, 0.25),
-            call("array", ((1, 2.0), (3.5, 4))), call("setitem", call("empty", (3,), dtype="int32"), (slice(None),), 7))
+    return (
+        call("zeros", (n, m), dtype="float32"),
+        call("ones", (m,), dtype="bool"),
+        call("full", (n,), 2, dtype="float64"),
+        call("arange", 0, n, 1),
+        call("arange", 1.0, 3.0, 0.25),
+        call("array", ((1, 2.0), (3.5, 4))),
+        call("setitem", call("empty", (3,), dtype="int32"), (slice(None),), 7),
+    )
 
 
 def stacked(call, x):
@@ -135,71 +157,198 @@ def checked(call, x, i):
 
 
 TABLE = {
-    "where": (lambda call, c, x, y: (call("where", c, x, 1), call("where", c, call("log", x), y)),
-              A > 0, A, A.astype("f4")),
-    "astype": (lambda call, x, y: (call("astype", x, dtype="int32"), call("astype", x, dtype="bool"),
-                                   call("astype", y, dtype="complex64"), call("astype", x, dtype="float32")),
-               A * 3, WORDS),
+    "where": (
+        lambda call, c, x, y: (call("where", c, x, 1), call("where", c, call("log", x), y)),
+        A > 0,
+        A,
+        A.astype("f4"),
+    ),
+    "astype": (
+        lambda call, x, y: (
+            call("astype", x, dtype="int32"),
+            call("astype", x, dtype="bool"),
+            call("astype", y, dtype="complex64"),
+            call("astype", x, dtype="float32"),
+        ),
+        A * 3,
+        WORDS,
+    ),
     "zeros ones full empty arange array": (fill, A),
     "constant": (lambda call, x: call("add", call("constant", value=np.arange(12.0).reshape(3, 4)), x), A),
     "size": (lambda call, x: (call("size", x, axis=0), call("add", call("size", x, axis=1), 2)), A),
-    "reshape": (lambda call, x: (call("reshape", x, (x.type.shape[1], x.type.shape[0])), call("reshape", x, (12,)),
-                                 call("reshape", call("multiply", x, 2), (1, x.type.shape[0], 1, x.type.shape[1]))), A),
-    "transpose": (lambda call, x: (call("transpose", x, axes=(2, 0, 1)),
-                                   call("multiply", call("transpose", x, axes=(1, 0, 2)), 2)), C),
-    "broadcast_to": (lambda call, x: (call("broadcast_to", x, (2, x.type.shape[0], 3)),
-                                      call("negative", call("broadcast_to", x, (2, x.type.shape[0], 3)))), A[:, :1]),
-    "concatenate": (lambda call, x, y: (call("concatenate", (x, y, x), axis=1), call("concatenate", (y, x), axis=0)),
-                    A, WORDS.repeat(2, axis=1)[:, 1:5].repeat([2, 1], axis=0)),
+    "reshape": (
+        lambda call, x: (
+            call("reshape", x, (x.type.shape[1], x.type.shape[0])),
+            call("reshape", x, (12,)),
+            call("reshape", call("multiply", x, 2), (1, x.type.shape[0], 1, x.type.shape[1])),
+        ),
+        A,
+    ),
+    "transpose": (
+        lambda call, x: (
+            call("transpose", x, axes=(2, 0, 1)),
+            call("multiply", call("transpose", x, axes=(1, 0, 2)), 2),
+        ),
+        C,
+    ),
+    "broadcast_to": (
+        lambda call, x: (
+            call("broadcast_to", x, (2, x.type.shape[0], 3)),
+            call("negative", call("broadcast_to", x, (2, x.type.shape[0], 3))),
+        ),
+        A[:, :1],
+    ),
+    "concatenate": (
+        lambda call, x, y: (call("concatenate", (x, y, x), axis=1), call("concatenate", (y, x), axis=0)),
+        A,
+        WORDS.repeat(2, axis=1)[:, 1:5].repeat([2, 1], axis=0),
+    ),
     "copy": (lambda call, x: (call("copy", x), call("copy", call("transpose", x, axes=(1, 0)))), A),
     "nonzero count_nonzero": (lambda call, x: (*call("nonzero", x), call("count_nonzero", x)), WORDS),
-    "slice_size slice_start": (lambda call, x, i, s: (
-        call("getitem", x, (slice(i, None, s),)), call("getitem", x, (slice(None, i, 2),)),
-        call("getitem", x, (slice(i, -1, -1),)), call("negative", call("getitem", x, (slice(i, 100, s),)))), V, -3, 2),
-    "getitem": (lambda call, x, i, j: (
-        call("getitem", x, (0, slice(1, -1))), call("getitem", x, (slice(None, None, -1), None, 2)),
-        call("getitem", x, (i, j)), call("getitem", x, (slice(None), call("remainder", j, 3))),
-        call("getitem", x, (1, slice(None), None))), A, np.array([0, 2, -1, 0]), J),
-    "getitem of arrays": (lambda call, x, i: (
-        call("getitem", x, (i, slice(None), i)), call("getitem", x, (slice(None), i, i)),
-        call("getitem", x, (0, slice(None), i)), call("getitem", x, (slice(1, None), i, slice(None, None, -2)))),
-        C, np.array([[1, 0], [0, 1]])),
-    "setitem": (lambda call, x, i: (
-        call("setitem", x, (slice(1, None), slice(None, None, 2)), 1.5), call("setitem", x, (0,), 3),
-        call("setitem", x, (slice(None, None, -1),), call("multiply", x, 2)), call("setitem", x, (i, slice(None)), 7.0),
-        call("setitem", x, (1, 2), call("getitem", x, (0, 0))),
-        call("setitem", x, (slice(1, None),), call("getitem", x, (slice(None, -1),)))), A, np.array([0, -1])),
-    "index_add": (lambda call, x, i: (
-        call("index_add", x, (slice(1, None), slice(None, None, 2)), 1.5), call("index_add", x, (i,), x),
-        call("index_add", x, (i, i), 2), call("index_add", x, (1, 2), 0.5)), SQUARE, np.array([0, 2, 0])),
-    "sum prod max min": (lambda call, x: tuple(
-        call(name, x, axis=axis, keepdims=keep) for name in ("sum", "prod", "max", "min")
-        for axis, keep in (((0, 1, 2), False), ((2,), True), ((0,), False), ((1,), False))), C),
-    "any all": (lambda call, x, y: tuple(call(name, y, axis=axis, keepdims=False) for name in ("any", "all")
-                                         for axis in ((0, 1), (0,), (1,))), A, WORDS),
-    "argmax argmin": (lambda call, x, y: tuple(call(name, z, axis=axis, keepdims=keep) for name in ("argmax", "argmin")
-                                               for z in (x, y) for axis, keep in ((0, False), (1, True))), A, WORDS),
-    "sum of integers": (lambda call, x, y: (call("sum", x, axis=(1,), keepdims=False), call("sum", y, axis=(0,)),
-                                            call("max", x, axis=(1,), keepdims=False)), WORDS.astype("i2"), TRUTH),
+    "slice_size slice_start": (
+        lambda call, x, i, s: (
+            call("getitem", x, (slice(i, None, s),)),
+            call("getitem", x, (slice(None, i, 2),)),
+            call("getitem", x, (slice(i, -1, -1),)),
+            call("negative", call("getitem", x, (slice(i, 100, s),))),
+        ),
+        V,
+        -3,
+        2,
+    ),
+    "getitem": (
+        lambda call, x, i, j: (
+            call("getitem", x, (0, slice(1, -1))),
+            call("getitem", x, (slice(None, None, -1), None, 2)),
+            call("getitem", x, (i, j)),
+            call("getitem", x, (slice(None), call("remainder", j, 3))),
+            call("getitem", x, (1, slice(None), None)),
+        ),
+        A,
+        np.array([0, 2, -1, 0]),
+        J,
+    ),
+    "getitem of arrays": (
+        lambda call, x, i: (
+            call("getitem", x, (i, slice(None), i)),
+            call("getitem", x, (slice(None), i, i)),
+            call("getitem", x, (0, slice(None), i)),
+            call("getitem", x, (slice(1, None), i, slice(None, None, -2))),
+        ),
+        C,
+        np.array([[1, 0], [0, 1]]),
+    ),
+    "setitem": (
+        lambda call, x, i: (
+            call("setitem", x, (slice(1, None), slice(None, None, 2)), 1.5),
+            call("setitem", x, (0,), 3),
+            call("setitem", x, (slice(None, None, -1),), call("multiply", x, 2)),
+            call("setitem", x, (i, slice(None)), 7.0),
+            call("setitem", x, (1, 2), call("getitem", x, (0, 0))),
+            call("setitem", x, (slice(1, None),), call("getitem", x, (slice(None, -1),))),
+        ),
+        A,
+        np.array([0, -1]),
+    ),
+    "index_add": (
+        lambda call, x, i: (
+            call("index_add", x, (slice(1, None), slice(None, None, 2)), 1.5),
+            call("index_add", x, (i,), x),
+            call("index_add", x, (i, i), 2),
+            call("index_add", x, (1, 2), 0.5),
+        ),
+        SQUARE,
+        np.array([0, 2, 0]),
+    ),
+    "sum prod max min": (
+        lambda call, x: tuple(
+            call(name, x, axis=axis, keepdims=keep)
+            for name in ("sum", "prod", "max", "min")
+            for axis, keep in (((0, 1, 2), False), ((2,), True), ((0,), False), ((1,), False))
+        ),
+        C,
+    ),
+    "any all": (
+        lambda call, x, y: tuple(
+            call(name, y, axis=axis, keepdims=False)
+            for name in ("any", "all")
+            for axis in ((0, 1), (0,), (1,))
+        ),
+        A,
+        WORDS,
+    ),
+    "argmax argmin": (
+        lambda call, x, y: tuple(
+            call(name, z, axis=axis, keepdims=keep)
+            for name in ("argmax", "argmin")
+            for z in (x, y)
+            for axis, keep in ((0, False), (1, True))
+        ),
+        A,
+        WORDS,
+    ),
+    "sum of integers": (
+        lambda call, x, y: (
+            call("sum", x, axis=(1,), keepdims=False),
+            call("sum", y, axis=(0,)),
+            call("max", x, axis=(1,), keepdims=False),
+        ),
+        WORDS.astype("i2"),
+        TRUTH,
+    ),
     "cumsum cumprod": (lambda call, x: (call("cumsum", x, axis=1), call("cumprod", x, axis=0)), A),
     "sort argsort": (lambda call, x: (call("sort", x, axis=0), call("argsort", x, axis=1)), A),
-    "searchsorted": (lambda call, x, y, z: (call("searchsorted", x, y, side="right"), call("searchsorted", x, z)),
-                     np.sort(V), W, 0.4),
-    "matmul": (lambda call, a, b, v: (call("matmul", a, b), call("matmul", b, v), call("matmul", v, b) if False else
-                                      call("matmul", v, a), call("matmul", v, v)), A, B, V[:3]),
-    "matmul of stacks": (lambda call, c, b, n: (call("matmul", c, b), call("matmul", n, call("transpose", n, axes=(1, 0))),
-                                                call("matmul", c, call("getitem", b, (slice(None), 0)))), C, B, WORDS),
-    "einsum": (lambda call, a, b: (call("einsum", a, b, subscripts="ij,jk->ik"), call("einsum", a, subscripts="ij->j")),
-               A, B),
+    "searchsorted": (
+        lambda call, x, y, z: (call("searchsorted", x, y, side="right"), call("searchsorted", x, z)),
+        np.sort(V),
+        W,
+        0.4,
+    ),
+    "matmul": (
+        lambda call, a, b, v: (
+            call("matmul", a, b),
+            call("matmul", b, v),
+            call("matmul", v, b) if False else call("matmul", v, a),
+            call("matmul", v, v),
+        ),
+        A,
+        B,
+        V[:3],
+    ),
+    "matmul of stacks": (
+        lambda call, c, b, n: (
+            call("matmul", c, b),
+            call("matmul", n, call("transpose", n, axes=(1, 0))),
+            call("matmul", c, call("getitem", b, (slice(None), 0))),
+        ),
+        C,
+        B,
+        WORDS,
+    ),
+    "einsum": (
+        lambda call, a, b: (
+            call("einsum", a, b, subscripts="ij,jk->ik"),
+            call("einsum", a, subscripts="ij->j"),
+        ),
+        A,
+        B,
+    ),
     "solve inv det": (lambda call, a, b: (call("solve", a, b), call("inv", a), call("det", a)), SQUARE, A),
     "slogdet cholesky": (lambda call, a: (*call("slogdet", a), call("cholesky", a)), STACK),
     "qr svd": (lambda call, a: (*call("qr", a), *call("svd", a, full_matrices=False)), A),
-    "svdvals eigh eigvalsh": (lambda call, a: (call("svdvals", a), call("eigvalsh", a), call("eigh", a)[0]), SPD),
+    "svdvals eigh eigvalsh": (
+        lambda call, a: (call("svdvals", a), call("eigvalsh", a), call("eigh", a)[0]),
+        SPD,
+    ),
     "pinv": (lambda call, a: call("pinv", a, 1e-15), A),
     "cofactor": (lambda call, a: call("cofactor", a), SQUARE),
     "fft ifft": (lambda call, x: (call("fft", x, axis=0), call("ifft", x, axis=1, norm="ortho")), A),
     "rfft irfft": (lambda call, x: call("irfft", call("rfft", x, axis=1), x.type.shape[1], axis=1), A),
-    "convolve": (lambda call, x, y: (call("convolve", x, y, mode="full"), call("convolve", x, y, mode="valid")), V, V[:3]),
+    "convolve": (
+        lambda call, x, y: (call("convolve", x, y, mode="full"), call("convolve", x, y, mode="valid")),
+        V,
+        V[:3],
+    ),
     "stack push pop": (stacked, A),
     "check_same check_index check print": (checked, A, 1),
 }
@@ -211,7 +360,9 @@ def test_primitive(names):
     compiled(function, *arguments)
 
 
-@pytest.mark.parametrize("names", ["getitem", "setitem", "sum prod max min", "matmul", "reshape", "where", "copy"])
+@pytest.mark.parametrize(
+    "names", ["getitem", "setitem", "sum prod max min", "matmul", "reshape", "where", "copy"]
+)
 def test_strided(names):
     function, *arguments = TABLE[names]
     compiled(function, *[strided(a) if isinstance(a, np.ndarray) else a for a in arguments])
@@ -220,9 +371,17 @@ def test_strided(names):
 @pytest.mark.parametrize("shape", [(0, 3), (1, 1), (2, 0), (1, 4)])
 def test_edges(shape):
     x = np.ones(shape)
-    compiled(lambda call, x: (call("sum", x, axis=(0,), keepdims=False), call("exp", x), call("prod", x, axis=(0, 1)),
-                              call("add", x, call("sum", x, axis=(1,), keepdims=True)), call("cumsum", x, axis=0),
-                              call("concatenate", (x, x), axis=0)), x)
+    compiled(
+        lambda call, x: (
+            call("sum", x, axis=(0,), keepdims=False),
+            call("exp", x),
+            call("prod", x, axis=(0, 1)),
+            call("add", x, call("sum", x, axis=(1,), keepdims=True)),
+            call("cumsum", x, axis=0),
+            call("concatenate", (x, x), axis=0),
+        ),
+        x,
+    )
 
 
 def test_every_primitive_has_a_row():
@@ -234,7 +393,7 @@ def test_extremes():
     x = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1e308, -1e-300, -1.5, 700.0])
     one = [n for n in elementwise() if operands_of(n, "f8") is not None and len(operands_of(n, "f8")) == 1]
     for start in range(0, len(one), 20):
-        some = one[start:start + 20]
+        some = one[start : start + 20]
         made = program(lambda call, x: tuple(call(name, x) for name in some), x)
         run = load(emit(made), "f")
         with np.errstate(all="ignore"):

@@ -1,4 +1,5 @@
 """The functions of support.py against scipy, over their whole range."""
+
 import numpy as np
 import pytest
 from scipy import special
@@ -6,7 +7,9 @@ from scipy import special
 from chainrule.backends.numba import support
 
 R = np.random.default_rng(1)
-WIDE = np.concatenate([R.standard_normal(200) * 10.0 ** R.integers(-8, 4, 200), [0.0, 1.0, -1.0, np.inf, -np.inf, np.nan]])
+WIDE = np.concatenate(
+    [R.standard_normal(200) * 10.0 ** R.integers(-8, 4, 200), [0.0, 1.0, -1.0, np.inf, -np.inf, np.nan]]
+)
 INSIDE = np.concatenate([R.random(200), [0.0, 1.0, 0.5, 1e-300, 1 - 1e-16]])
 PAIRS = R.random(200) * 10.0 ** R.integers(-5, 5, 200), R.random(200) * 10.0 ** R.integers(-5, 5, 200)
 
