@@ -3,4 +3,4 @@ from . import rules
 from .adopt import paste
 from .forward import forward
 from .reverse import reverse
-from .split import split
+from .split import linear_split, split

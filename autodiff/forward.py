@@ -30,7 +30,6 @@ from ..codegen.core import (
     Statement,
     Variable,
     While,
-    map_variables,
     nothing,
     type_of,
     variables_in,
@@ -43,20 +42,25 @@ from .clone import fresh_copy
 
 def forward(program: Program, active: tuple[bool, ...]) -> Program:
     """From primal parameters and the active ones' tangents to results and the inexact ones' tangents."""
+    sweep = forward_sweep(program, active)
+    results = (*sweep.program.results, *sweep.dots)
+    return Program(program.name, (*sweep.program.parameters, *sweep.given), Block(sweep.statements, results))
+
+
+def forward_sweep(program: Program, active: tuple[bool, ...]) -> Forward:
+    """The program's statements, each followed by those for its tangents; `dots` are the results' tangents."""
     program = fresh_copy(program)
     sweep = Forward(program, active)
-    builder = sweep.builder
-    given = []
     for parameter, chosen in zip(program.parameters, active, strict=True):
         if chosen:
-            given.append(Variable(dotted(parameter), parameter.type))
-            sweep.tangents[parameter] = given[-1]
+            sweep.given.append(Variable(dotted(parameter), parameter.type))
+            sweep.tangents[parameter] = sweep.given[-1]
     for statement in program.body.statements:
         sweep.statement(statement)
-    builder.location = None
-    tangents = [sweep.instantiated(r) for r in program.results if type_of(r).inexact]
-    builder.block.results = (*program.results, *tangents)
-    return Program(program.name, (*program.parameters, *given), builder.block)
+    sweep.builder.location = None
+    sweep.dots = [sweep.instantiated(r) for r in program.results if type_of(r).inexact]
+    sweep.statements = sweep.builder.block.statements
+    return sweep
 
 
 class Forward:
@@ -67,6 +71,10 @@ class Forward:
         self.builder = Builder()
         open_program(self.builder, program)
         self.tangents: dict[Variable, Operand] = {}
+        self.program = program
+        self.given: list[Variable] = []
+        self.dots: list[Operand] = []
+        self.statements: list[Statement] = []
 
     def tangent(self, operand: Operand) -> Operand | None:
         return self.tangents.get(operand) if isinstance(operand, Variable) else None
@@ -122,8 +130,13 @@ class Forward:
             yield rules[varying], tuple(self.tangents[operands[k]] for k in varying)
             return
         for k in varying:
-            tangent = map_variables(self.instantiated, operands[k])
-            yield find_rule(rules, statement, k), tangent
+            yield find_rule(rules, statement, k), self.tangents_in(operands[k])
+
+    def tangents_in(self, operand: Operand) -> Operand:
+        """The tangent of an operand or tuple of operands; that of a constant is zero."""
+        if isinstance(operand, (tuple, list)):
+            return type(operand)(map(self.tangents_in, operand))
+        return self.instantiated(operand)
 
     def set(self, target: Variable, tangent: Operand | None) -> None:
         if tangent is not None and target in self.activity:

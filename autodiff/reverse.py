@@ -156,11 +156,12 @@ class Reverse:
         derived = reverse(program, (True,) * len(actives))
         derived.body.results = derived.results[len(results):]
         with self.builder.inside(Block()) as body:
-            seeds = [conform(self.builder, bar, type_of(r)) for bar, r in zip(given, results) if type_of(r).inexact]
+            seeds = [conform(self.builder, bar, type_of(result)) for bar, result in zip(given, results)]
             bars = paste(self.builder, remove_dead_code(derived), (*actives, *seeds))
             body.results = tuple(conform(self.builder, bar, v.type) for v, bar in zip(actives, bars))
         targets = tuple(Variable(f"{v.name}_bar" if v.name else None, tangent_type(v.type)) for v in actives)
-        self.builder.append(If(targets, True, body, nothing(len(targets)), statement.location, recompute=True))
+        orelse = nothing(len(targets))
+        self.builder.append(If(targets, True, body, orelse, statement.location, recompute=True))
         for variable, target in zip(actives, targets):
             adjoints.add(variable, target)
 

@@ -1,4 +1,4 @@
-"""A reverse-mode program in two: one that keeps what the cotangents need, and one that takes cotangents.
+"""A derivative in two programs: one that keeps what the other needs, and one that takes cotangents or tangents.
 
     def f(x, y):                       def f(x, y):             def f_pullback(x, y, t, z_bar):
         t = exp(x)                         t = exp(x)               t_bar = multiply(z_bar, y)
@@ -8,34 +8,62 @@
 from __future__ import annotations
 
 from ..codegen.build import Builder
-from ..codegen.core import Block, Program, StackType, Variable
+from ..codegen.core import Assign, Block, Program, StackType, Statement, Variable, free_variables
+from .forward import forward_sweep
 from .levels import Level
 from .residuals import UNKNOWN_SIZE, Restorer, cost
-from .reverse import Sweeps, reverse_sweeps
+from .reverse import reverse_sweeps
 
 
 def split(program: Program, active: tuple[bool, ...]) -> tuple[Program, Program]:
     """Two programs: parameters to (*results, *residuals), and (*residuals, *cotangents) to cotangents."""
     sweeps = reverse_sweeps(program, active)
-    parameters, results = sweeps.program.parameters, sweeps.program.results
-    body = Block(sweeps.forward, results)
-    level = Level(None, None, body, parameters=parameters)
-    pullback = Pullback(level, Block(sweeps.backward, tuple(sweeps.bars)), sweeps)
-    block = pullback.block()
-    body.results = (*results, *pullback.residuals)
-    forward = Program(program.name, parameters, body)
-    taken = tuple(pullback.residuals.values())
-    return forward, Program(f"{program.name}_pullback", (*taken, *sweeps.given), block)
+    second = Block(sweeps.backward, tuple(sweeps.bars))
+    return halves(sweeps.program, sweeps.forward, second, sweeps.given, "pullback", sweeps.lower_bounds)
 
 
-class Pullback(Restorer):
-    """Gives the backward sweep what it reads as parameters."""
+def linear_split(program: Program, active: tuple[bool, ...]) -> tuple[Program, Program]:
+    """Two programs: parameters to (*results, *residuals), and (*residuals, *tangents) to tangents.
 
-    def __init__(self, level: Level, draft: Block, sweeps: Sweeps):
+    A loop or branch that has tangents runs in both.
+    """
+    sweep = forward_sweep(program, active)
+    own = {t: s for s in sweep.program.body.statements if not isinstance(s, Assign) for t in s.targets}
+    first: list[Statement] = []
+    second: list[Statement] = []
+    linear = set(sweep.given)
+    for statement in sweep.statements:
+        if linear.isdisjoint(free_variables(Block([statement]))):
+            first.append(statement)
+            continue
+        second.append(statement)
+        linear.update(t for t in statement.targets if t not in own)
+        first += dict.fromkeys(own[t] for t in statement.targets if t in own)
+    dots = Block(second, tuple(sweep.dots))
+    return halves(sweep.program, first, dots, sweep.given, "linear", sweep.builder.lower_bounds)
+
+
+def halves(program: Program, first: list[Statement], second: Block, given: list[Variable], word: str,
+           lower_bounds: dict[Variable, int]) -> tuple[Program, Program]:
+    """Two programs of statements that read each other's variables: what the second needs becomes residuals."""
+    body = Block(first, program.results)
+    level = Level(None, None, body, parameters=program.parameters)
+    needs = Residuals(level, second, given, lower_bounds)
+    block = needs.block()
+    body.results = (*program.results, *needs.residuals)
+    taken = tuple(needs.residuals.values())
+    return (Program(program.name, program.parameters, body),
+            Program(f"{program.name}_{word}", (*taken, *given), block))
+
+
+class Residuals(Restorer):
+    """Gives the second half what it reads of the first as parameters."""
+
+    def __init__(self, level: Level, draft: Block, given: list[Variable], lower_bounds: dict[Variable, int]):
         self.residuals: dict[Variable, Variable] = {}
         self.builder = Builder()
-        self.builder.lower_bounds.update(sweeps.lower_bounds)
-        super().__init__(self, level, draft, {}, sweeps.given)
+        self.builder.lower_bounds.update(lower_bounds)
+        super().__init__(self, level, draft, {}, given)
 
     @staticmethod
     def cost(variable: Variable) -> int:

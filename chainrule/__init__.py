@@ -5,18 +5,23 @@
 >>> cr.grad(lambda x: np.sum(x ** 2))(np.array([1.0, 2.0]))
 array([2., 4.])
 """
-from .api import (
-    grad,
-    hessian,
-    hvp,
-    jacfwd,
-    jacrev,
-    jit,
-    jvp,
-    linearize,
-    source,
-    value_and_grad,
-    vjp,
-)
+from .api import grad, hessian, hvp, jacfwd, jacrev, jvp, linearize, value_and_grad, vjp
+from .checks import check_grads
+from .programs import checkpoint, jit, source, stop_gradient
 
-__all__ = ["grad", "hessian", "hvp", "jacfwd", "jacrev", "jit", "jvp", "linearize", "source", "value_and_grad", "vjp"]
+__all__ = [
+    "check_grads",
+    "checkpoint",
+    "grad",
+    "hessian",
+    "hvp",
+    "jacfwd",
+    "jacrev",
+    "jit",
+    "jvp",
+    "linearize",
+    "source",
+    "stop_gradient",
+    "value_and_grad",
+    "vjp",
+]

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from .build import freeze
 from .core import ArrayType, Assign, Operand, Variable, type_of
 
-VIEWS = frozenset({"getitem", "transpose", "broadcast_to", "reshape"})
+VIEWS = frozenset({"getitem", "transpose", "broadcast_to", "reshape", "stop_gradient"})
 FILLS = frozenset({"zeros", "ones", "full"})
 REDUCTIONS = frozenset({"sum", "prod", "max", "min", "any", "all", "argmax", "argmin"})
 

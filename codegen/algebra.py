@@ -49,6 +49,7 @@ from .identities import Call, apply_identities
 from .ranges import Ranges
 from .registry import Primitive, array_scalar
 from .rewrites import REWRITES, drop_broadcast, plain_number
+from .weaken import weaker
 
 MOST_STEPS = 16
 
@@ -225,6 +226,7 @@ class Rewriter:
             unary = isinstance(outcome, Call) and len(outcome.operands) == 1
             if not unary or self.same_type(type_of(outcome.operands[0]), of):
                 yield outcome
+        yield weaker(self, of, *operands, **static)
         # last, for it hides that a zero was an array of zeros
         yield plain_number(self, of, *operands, **static)
 

@@ -20,6 +20,7 @@ True
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -139,9 +140,11 @@ class Builder:
         """
         if self.same(a, b):
             return
+        first, second = a, b
         a, b = self.representative(a), self.representative(b)
         if isinstance(a, int) and isinstance(b, int):
             raise ShapeMismatchError(message, location=self.location)
+        message = in_run_time_sizes(message, (a, first), (b, second))
         if enforced is None:
             enforced = self.never_one(a) and self.never_one(b)
         self.emit(PRIMITIVES["check_same"], a, b, message=message, **({"enforced": True} if enforced else {}))
@@ -285,7 +288,8 @@ class Builder:
             wide = [s for s in map(self.representative, sizes) if not (isinstance(s, int) and s == 1)]
             chosen = next((s for s in wide if isinstance(s, int)), wide[0] if wide else 1)
             for size in wide:
-                self.require_same(chosen, size, broadcast_message(what, shapes))
+                known = [tuple(map(self.representative, shape)) for shape in shapes]
+                self.require_same(chosen, size, broadcast_message(what, known))
             result.append(chosen)
         return tuple(result)
 
@@ -293,6 +297,16 @@ class Builder:
 def broadcast_message(what: str, shapes: Iterable[tuple]) -> str:
     shown = " ".join("(" + ",".join(map(str, s)) + ("," if len(s) == 1 else "") + ")" for s in shapes)
     return f"{what} could not be broadcast together with shapes {shown}"
+
+
+def in_run_time_sizes(message: str, *sizes: tuple[Dimension, Dimension]) -> str:
+    """A message with {0} and {1} where it names the sizes that are compared, and n for any other without a name."""
+    message = message.replace("{", "{{").replace("}", "}}")
+    for place, same in enumerate(sizes):
+        for size in same:
+            if isinstance(size, Variable) and size.name is None:
+                message = re.sub(rf"\b{size}\b", f"{{{place}}}", message)
+    return re.sub(r"\bv\d+\b", "n", message)
 
 
 def fold(primitive: Primitive, operands: tuple, static: dict) -> Any:

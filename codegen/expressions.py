@@ -132,8 +132,8 @@ def untyped(operands: tuple, position: int) -> bool:
     value = operands[position]
     if not isinstance(value, np.generic):
         return True
-    types = [type_of(operand) for operand in operands]
-    if all(of.weak for place, of in enumerate(types) if place != position):
+    # Any other constant may lose its type as well, so it cannot be what keeps the dtype.
+    weaker = [type_of(o.item()) if isinstance(o, np.generic) else type_of(o) for o in operands]
+    if all(of.weak for of in weaker):
         return False
-    weaker = [type_of(value.item()) if place == position else of for place, of in enumerate(types)]
-    return common_dtype(types) == common_dtype(weaker)
+    return common_dtype([type_of(operand) for operand in operands]) == common_dtype(weaker)

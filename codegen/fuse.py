@@ -194,7 +194,6 @@ class Fuser:
                 continue
             sizes = Block()
             with self.builder.inside(sizes):
-                self.builder.scopes[-1].known = self.builder.scopes[-2].known
                 space = region(self.builder, statement)
             result.extend(sizes.statements)
             array, index, value = statement.operands[:3]

@@ -69,6 +69,15 @@ def reshape_of_filled(r: Rewriter, of: ArrayType, x: Operand, shape: tuple):
 
 
 @rewrite("broadcast_to")
+def broadcast_of_reshaped(r: Rewriter, of: ArrayType, x: Operand, shape: tuple):
+    """np.broadcast_to(np.reshape(number, (1,)), n) -> np.broadcast_to(number, n)"""
+    made = r.made_by(x, "reshape")
+    if made is None or type_of(made.operands[0]).shape or type_of(made.operands[0]).weak:
+        return None
+    return Call(r.primitive, (made.operands[0], shape), {})
+
+
+@rewrite("broadcast_to")
 def broadcast_constant(r: Rewriter, of: ArrayType, x: Operand, shape: tuple):
     """np.broadcast_to(1.0, shape) -> np.ones(shape)"""
     if isinstance(x, (Variable, np.ndarray)):

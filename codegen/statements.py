@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -122,8 +123,11 @@ def pop(made: Assign, to: Expressions, target: str) -> list[Tree]:
 @written("check_same")
 def check_same(made: Assign, to: Expressions, target: str) -> list[Tree]:
     a, b = (to.tree(operand, True) for operand in made.operands)
-    message = made.static.get("message", "sizes differ")
-    return [gast.If(infix("!=", a, b), [raised("ValueError", constant(message))], [])]
+    sizes = {"{0}": a, "{1}": b}
+    parts = [sizes.get(part, part.replace("{{", "{").replace("}}", "}"))
+             for part in re.split(r"(\{[01]\})", made.static.get("message", "sizes differ")) if part]
+    message = constant(parts[0]) if len(parts) == 1 and isinstance(parts[0], str) else formatted(*parts)
+    return [gast.If(infix("!=", a, b), [raised("ValueError", message)], [])]
 
 
 @written("check_index")

@@ -57,11 +57,15 @@ class Compiled:
         self.capture_types = [capture.variable.type for capture in specialised.captures]
         self.function = build(specialised.program, jitted, fresh)
         self.count = len(specialised.program.results)
-        self.guarded = any(is_guard(statement) for statement in walk(specialised.program.body))
+        self.guards_of_sizes = tuple({start_of_message(s) for s in walk(specialised.program.body) if is_check(s)})
 
     def fresh(self) -> bool:
         """Whether everything outside on which the program was specialised is still as it was."""
         return all(guard.holds() for guard in self.guards)
+
+    def of_sizes(self, error: ValueError) -> bool:
+        """Whether an exception may say that sizes differ which the program takes to be equal."""
+        return str(error).startswith(self.guards_of_sizes)
 
     def fetched(self) -> list[Any] | None:
         """The captured values of this call; None if one has another type than the program was made for."""
@@ -99,10 +103,14 @@ class Compiled:
         return kept
 
 
-def is_guard(statement: Any) -> bool:
-    """Whether a statement checks that sizes are equal which NumPy might broadcast."""
-    return isinstance(statement, Assign) and statement.primitive.name == "check_same" and not statement.static.get(
-        "enforced")
+def is_check(statement: Any) -> bool:
+    """Whether a statement checks that sizes are equal."""
+    return isinstance(statement, Assign) and statement.primitive.name == "check_same"
+
+
+def start_of_message(statement: Assign) -> str:
+    """What of a check's message is the same for all sizes."""
+    return statement.static.get("message", "sizes differ").split("{")[0]
 
 
 def plain(result: Any) -> Any:

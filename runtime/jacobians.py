@@ -1,16 +1,16 @@
 """jacfwd and jacrev: one pass of the derivative program for each column or row, in a loop."""
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..autodiff import forward, reverse
 from ..codegen.core import type_of
+from ..codegen.errors import NotDifferentiableError
 from ..codegen.specialise import put_together
 from ..codegen.specialise.calls import call
-from .derivatives import Opened, normalise_argnums, refuse_dtype, unpack
+from .opened import Opened, normalise_argnums, several
 from .transformation import Transformation
 
 
@@ -26,43 +26,62 @@ class Jacobian(Transformation):
         self.rows = rows
 
     def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
-        what = "jacrev" if self.rows else "jacfwd"
-        positions = normalise_argnums(self.argnums, len(arguments), self.program_name())
-        opened = Opened(s, self.function, arguments, keywords, positions, what, node)
-        for result in opened.program.body.results:
-            if type_of(result).dtype.kind not in "fc":
-                refuse_dtype(type_of(result), what, "a result")
+        what, name = "jacrev" if self.rows else "jacfwd", self.program_name()
+        positions = normalise_argnums(self.argnums, len(arguments), name)
+        opened = Opened(s, self.function, arguments, keywords, positions, what, node, name, self.has_aux)
+        require_inexact(s, opened, node)
         primals = opened.splice(opened.program)
-        inputs = [s.wrap(operand) for operand in opened.operands]
+        _, aux = opened.answer(primals)
+        outputs, inputs = primals[:len(opened.results)], [s.wrap(operand) for operand in opened.operands]
+        sweep = Sweep(opened, reverse if self.rows else forward)
         if self.rows:
-            sweep = Sweep(opened, reverse, len(primals))
-            tables = [call(s, rows, [sweep, k, primals, inputs], {}, node) for k in range(len(primals))]
+            tables = [call(s, rows, [sweep, k, outputs, inputs], {}, node) for k in range(len(outputs))]
         else:
-            sweep = Sweep(opened, forward, len(primals))
-            columns_of = [call(s, columns, [sweep, k, primals, inputs], {}, node) for k in range(len(inputs))]
-            tables = [list(row) for row in zip(*columns_of, strict=True)] if inputs else [[] for _ in primals]
-        shaped = []
-        for table in tables:
-            packed = unpack(opened, positions, list(table))
-            shaped.append(packed if isinstance(self.argnums, (Sequence, np.ndarray)) else packed[0])
-        if self.has_aux:
-            value, aux = opened.value
-            del value
-            return put_together(opened.template[0], shaped), aux
-        return put_together(opened.template, shaped)
+            found = [call(s, columns, [sweep, k, outputs, inputs], {}, node) for k in range(len(inputs))]
+            tables = [[column[k] for column in found] for k in range(len(outputs))]
+        packed = [opened.unpack(positions, list(table)) for table in tables]
+        answer = put_together(opened.template, [p if several(self.argnums) else p[0] for p in packed])
+        return (answer, aux) if self.has_aux else answer
+
+
+class Hessian(Transformation):
+    """All second derivatives, forward over reverse."""
+
+    fresh_results = True
+
+    def __init__(self, function: Any, argnums: Any = 0, has_aux: bool = False):
+        super().__init__(function)
+        gradient = Jacobian(function, argnums, has_aux, rows=True)
+        self.twice = Jacobian(gradient, argnums, has_aux, rows=False)
+
+    def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
+        return self.twice.expand(s, arguments, keywords, node)
+
+
+def require_inexact(s: Any, opened: Opened, node: Any) -> None:
+    """Refuse results that have no derivative."""
+    for result in opened.outputs:
+        of = type_of(result)
+        if of.dtype.kind not in "fc":
+            raise NotDifferentiableError(f"{opened.what} needs floating-point outputs, and one has dtype {of.dtype}",
+                                         "return a float, or return it beside the value with has_aux=True",
+                                         s.location(node))
+    if not opened.outputs:
+        raise NotDifferentiableError(f"{opened.what} needs arrays or numbers to differentiate, and the function "
+                                     f"returns a {type(opened.value).__name__}", "return them", s.location(node))
 
 
 class Sweep:
     """One run of the derivative program, for cotangents of all results or tangents of all inputs."""
 
-    def __init__(self, opened: Opened, mode: Any, count: int):
+    def __init__(self, opened: Opened, mode: Any):
         self.opened = opened
-        self.derived = mode(opened.program, tuple(True for _ in opened.parameters))
-        self.count = count
+        self.derived = mode(opened.program, opened.active())
+        self.more = opened.unused_seeds() if mode is reverse else []
 
     def __specialise__(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
-        results = self.opened.splice(self.derived, *map(s.operand, arguments[0]))
-        return results[self.count:]
+        results = self.opened.splice(self.derived, *map(s.operand, arguments[0]), *self.more)
+        return results[self.opened.count:]
 
 
 def rows(sweep: Any, number: int, outputs: list, inputs: list) -> list:
@@ -84,7 +103,7 @@ def columns(sweep: Any, number: int, outputs: list, inputs: list) -> list:
     tables = [np.zeros((*np.shape(out), size), np.asarray(out).dtype) for out in outputs]
     for k in range(size):
         parts = sweep([unit(x, k) if which == number else np.zeros_like(x) for which, x in enumerate(inputs)])
-        for table, part in zip(tables, parts, strict=True):
+        for table, part in zip(tables, parts[:len(tables)], strict=True):
             table[..., k] = part
     return [np.reshape(table, (*np.shape(out), *np.shape(chosen))) for table, out in zip(tables, outputs, strict=True)]
 

@@ -138,10 +138,11 @@ class Opened:
         return put_together(self.template, results[:len(self.results)]), put_together(self.aux_template, aux)
 
     def unpack(self, positions: tuple[int, ...], found: list[Any]) -> tuple:
-        """Cotangents of the chosen leaves in the arguments' own structure."""
+        """Derivatives by the chosen leaves in the arguments' own structure; by a Python float, a Python float."""
         leaves = [None] * len(self.leaves)
-        for k, one in zip(self.chosen, found, strict=True):
-            leaves[k] = one
+        for k, parameter, one in zip(self.chosen, self.parameters, found, strict=True):
+            weak = parameter.type.weak and not self.s.type(one).shape
+            leaves[k] = as_seed(self.s, self.s.operand(one), parameter.type) if weak else one
         return tuple(put_together(self.templates[p], leaves) for p in positions)
 
 

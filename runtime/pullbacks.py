@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..autodiff import linear_split, reverse, split
-from ..codegen.core import ArrayType, type_of
+from ..codegen.core import type_of
 from ..codegen.errors import NotDifferentiableError, TypeMismatchError
 from ..codegen.specialise import put_together
 from ..codegen.specialise.calls import call
@@ -224,16 +224,18 @@ def like(leaf: Any, derivative: Any) -> Any:
 class InnerPullback:
     """What vjp gives inside a function that is being specialised: cotangents to the arguments' cotangents."""
 
-    def __init__(self, opened: Opened, positions: tuple[int, ...]):
+    def __init__(self, opened: Opened, positions: tuple[int, ...], primal: list[Any]):
         self.opened = opened
         self.positions = positions
+        self.primal = primal
         self.derived = reverse(opened.program, opened.active())
 
     def __specialise__(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
         (cotangent,) = arguments
         opened = self.opened
         given = paired(opened.template, cotangent, "cotangent", opened.what, s.location(node))
-        seeds = check_like(s, opened.outputs, given, "cotangent", opened.what, node)
+        outputs = [s.operand(result) for result in self.primal]
+        seeds = check_like(s, outputs, given, "cotangent", opened.what, node)
         results = opened.splice(self.derived, *seeds, *opened.unused_seeds())
         return opened.unpack(self.positions, results[opened.count:])
 
@@ -249,6 +251,7 @@ class InnerReverse(Transformation):
         positions = tuple(range(len(arguments)))
         opened = Opened(s, self.function, arguments, keywords, positions, "vjp", node, self.program_name(),
                         self.has_aux)
-        value, aux = opened.answer(opened.splice(opened.program))
-        pullback = InnerPullback(opened, positions)
+        primal = opened.splice(opened.program)
+        value, aux = opened.answer(primal)
+        pullback = InnerPullback(opened, positions, primal[:len(opened.outputs)])
         return (value, pullback, aux) if self.has_aux else (value, pullback)

@@ -56,18 +56,19 @@ class Transformation:
         """`use(program, its leaves, its captured values)`, with the program for these leaves.
 
         Where sizes that a program takes to be equal are not, one of them may be a 1 that NumPy would
-        broadcast: then the program for these very sizes is used, which knows.
+        broadcast: then the program for these very sizes is used, which knows. If it is not a 1, that program
+        cannot be made, and the error has the sizes in it.
         """
         key = (structure, tuple(map(leaf_key, leaves)), static)
         dynamic = [leaf for leaf in leaves if is_dynamic_leaf(leaf)]
         compiled, captured = self.prepared(key, leaves, structure, dynamic)
         try:
             return use(compiled, dynamic, captured)
-        except ValueError:
-            if not compiled.guarded or Exact in key:
+        except ValueError as error:
+            if Exact in key or not compiled.of_sizes(error):
                 raise
         key = (*key, Exact)
-        self.pins[key] = frozenset((k, axis) for k, leaf in enumerate(dynamic) for axis in range(np.ndim(leaf)))
+        self.pins[key] = every_size(dynamic)
         self.exact.add(key)
         compiled, captured = self.prepared(key, leaves, structure, dynamic)
         return use(compiled, dynamic, captured)
@@ -90,11 +91,29 @@ class Transformation:
         return None, None
 
     def make(self, key: Any, leaves: list, structure: Any, dynamic: list) -> tuple[Compiled, list]:
-        specialised = self.specialised(key, leaves, structure)
+        try:
+            specialised = self.specialised(key, leaves, structure)
+        except ChainruleError as error:
+            raise self.in_numbers(error, key, leaves, structure) from None
         compiled = self.compiled_kind(specialised, self.jitted, self.fresh_results)
         pins = self.pins.get(key, frozenset())
         self.programs.setdefault((key, pinned_values(dynamic, pins)), []).insert(0, compiled)
         return compiled, [capture.fetch() for capture in compiled.captures]
+
+    def in_numbers(self, error: ChainruleError, key: Any, leaves: list, structure: Any) -> ChainruleError:
+        """The same error in the sizes of this call, instead of names of sizes."""
+        dynamic = [leaf for leaf in leaves if is_dynamic_leaf(leaf)]
+        exact = (*key[:3], Exact, tuple(np.shape(leaf) for leaf in dynamic))
+        self.pins[exact] = every_size(dynamic)
+        try:
+            self.specialised(exact, leaves, structure)
+        except ChainruleError as told:
+            return told if type(told) is type(error) else error
+        except Exception:
+            pass
+        finally:
+            del self.pins[exact]
+        return error
 
     def specialised(self, key: Any, leaves: list, structure: Any) -> Any:
         """The core program for these arguments; sizes that turn out to be needed become part of the signature."""
@@ -154,6 +173,12 @@ class Transformation:
     def leaf_names(self, leaves: list, structure: Any, static: Any) -> list[str | None]:
         """A name for each leaf of the arguments, after the user's parameters."""
         return names_of_leaves(innermost(self), leaves, structure)
+
+
+def every_size(leaves: list) -> frozenset:
+    """All sizes of arrays, and the values of all integers, as parts of a signature."""
+    sizes = {(k, axis) for k, leaf in enumerate(leaves) for axis in range(np.ndim(leaf))}
+    return frozenset(sizes | {(k, None) for k, leaf in enumerate(leaves) if type(leaf) is int})
 
 
 def innermost(function: Any) -> Any:

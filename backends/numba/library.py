@@ -85,8 +85,10 @@ class Calls:
     def expression(self, statement: Assign, names: dict[Variable, str]) -> str:
         """The call as NumPy source."""
         if statement.primitive.effect:
-            static = [f"{k}={v!r}" for k, v in statement.static.items()]
+            static = [f"{k}={v!r}" for k, v in statement.static.items() if k != "template"]
             shown = [unparse(Expressions(names, {}).tree(o)).strip() for o in statement.operands]
+            if "template" in statement.static:
+                shown = [f"{statement.static['template']!r}.format({', '.join(shown)})"]
             return f"print({', '.join([*shown, *static])})"
         try:
             return unparse(Expressions(names, {}).expression(statement)).strip()

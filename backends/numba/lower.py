@@ -221,12 +221,13 @@ def filled(to: Lowering, statement: Assign) -> Operand | None:
     return to.assign(forms.cast, of, elementwise.cast(to, value, of.dtype), dtype=of.dtype, source=of.dtype)
 
 
-@rule("copy")
+@rule("copy", "stop_gradient")
 def copy(to: Lowering, statement: Assign) -> Operand | None:
     (array,) = statement.operands
-    if type_of(array).shape:
+    of = type_of(array)
+    if not isinstance(of, ArrayType) or of.shape:
         return None
-    dtype = type_of(array).dtype
+    dtype = of.dtype
     return to.assign(
         forms.cast, statement.targets[0].type, elementwise.cast(to, array, dtype), dtype=dtype, source=dtype
     )
@@ -251,7 +252,7 @@ def push(to: Lowering, statement: Assign) -> Operand:
 @rule("check_same")
 def check_same(to: Lowering, statement: Assign) -> tuple:
     equal = to.assign("equal", ArrayType(np.dtype(bool), (), True), *statement.operands)
-    elementwise.check(to, equal, "ValueError", statement.static.get("message", "sizes differ"))
+    elementwise.check(to, equal, "ValueError", statement.static.get("message", "sizes differ").format("n", "m"))
     return ()
 
 

@@ -5,7 +5,7 @@ import builtins
 
 import numpy as np
 
-from ..primitives import creation, elementwise, structural
+from ..primitives import creation, effects, elementwise, structural
 from ..registry import composition
 from .arguments import axis_index, c_order, cast, default_dtype, existing, shape_tuple
 

@@ -212,7 +212,9 @@ def std(a, axis=None, dtype=None, *, ddof=0, keepdims=False, mean=None, correcti
     working = mean_dtype(a.dtype) if dtype is None else np.dtype(dtype)
     variance = var(a, axis, working, ddof=ddof, keepdims=keepdims, mean=mean, correction=correction)
     final = result_dtype(a, dtype)
-    return cast(np.sqrt(variance), variance.dtype if final.kind == "c" else final)
+    constant = variance == 0  # where the root has no derivative, as a norm has none: it is 0 by convention
+    root = np.where(constant, 0, np.sqrt(np.where(constant, 1, variance)))
+    return cast(root, variance.dtype if final.kind == "c" else final)
 
 
 @composition(np.average)

@@ -8,6 +8,7 @@ import numpy as np
 from ..primitives import structural
 from ..registry import composition
 from .arguments import along, axis_index, axis_indices, product, shape_tuple
+from .known import known_equal
 
 
 @composition(np.reshape)
@@ -29,7 +30,7 @@ def layout_order(name, order):
 
 def complete_shape(old, shape):
     """The shape with its -1, if any, worked out."""
-    unknown = [axis for axis, size in enumerate(shape) if isinstance(size, (int, np.integer)) and size == -1]
+    unknown = [axis for axis, size in enumerate(shape) if known_equal(size, -1)]
     if len(unknown) == 0:
         return shape
     if len(unknown) > 1:

@@ -6,6 +6,7 @@ from scipy import special
 
 from ..registry import composition
 from .arguments import reduced_axes
+from .known import known_equal
 
 
 def floating(a):
@@ -16,6 +17,8 @@ def floating(a):
 
 def finite_peak(a, axes):
     """The largest element, or 0 where that is infinite: what exponents may have subtracted from them."""
+    if any([known_equal(a.shape[axis], 0) for axis in axes]):
+        return np.sum(a, axis=axes, keepdims=True)
     peak = np.max(a, axis=axes, keepdims=True)
     return np.where(np.isfinite(peak), peak, 0)
 

@@ -10,7 +10,7 @@ from ..registry import primitive
 
 def check_same_implementation(a, b, message="sizes differ", enforced=False):
     if a != b:
-        raise ValueError(message)
+        raise ValueError(message.format(a, b))
 
 
 def check_index_implementation(index, size, axis=0):
@@ -25,8 +25,11 @@ def check_implementation(test, exception="ValueError", message=""):
         raise getattr(builtins, exception)(message)
 
 
-def print_implementation(*operands, sep=" ", end="\n"):
-    print(*operands, sep=sep, end=end)
+def print_implementation(*operands, sep=" ", end="\n", template=None):
+    if template is None:
+        print(*operands, sep=sep, end=end)
+    else:
+        print(template.format(*operands), end=end)
 
 
 def no_result(builder, *operands, **static):

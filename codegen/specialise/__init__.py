@@ -15,22 +15,32 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+import gast
+
 from .. import compositions, primitives
 from ..build import Builder
 from ..core import INT, ArrayType, Assign, Block, Program, Variable, type_of
 from ..registry import PRIMITIVES
-from .calls import call
-from .expressions import EXPRESSIONS
+from .assignment import assign
+from .attributes import get_attribute
+from .branches import branch
+from .calls import call, call_quietly, evaluate_call
+from .control import truth
+from .expressions import EXPRESSIONS, evaluate
 from .external import Capture, Externals, Guard, known_sizes
+from .indexing import get_item, set_item
+from .iteration import elements
+from .library import call_native
 from .machine import NeedStatic, Specialiser, Unroll
 from .merge import Leaf, is_record, make_record, put_together, take_apart
+from .operators import as_array, binary
+from .statements import run
 from .values import Array, Cell
 
-import gast
-
-from .calls import evaluate_call
-
 EXPRESSIONS[gast.Call] = evaluate_call
+for part in (assign, as_array, binary, branch, call, call_native, call_quietly, elements, evaluate, get_attribute, get_item, run,
+             set_item, truth):
+    setattr(Specialiser, part.__name__, part)
 assert primitives and compositions
 
 

@@ -1,6 +1,9 @@
 """Reading attributes: of arrays, modules, and objects of the user's classes."""
 from __future__ import annotations
 
+import collections
+import dataclasses
+import functools
 import types
 from typing import Any
 
@@ -8,7 +11,8 @@ import numpy as np
 
 from ..registry import METHODS
 from .machine import Specialiser
-from .values import ArrayMethod, Array, Closure, Method, has_dynamic, is_dynamic
+from .store import Location
+from .values import Array, ArrayMethod, Closure, Method, has_dynamic, is_dynamic
 
 
 def get_attribute(s: Specialiser, instance: Any, name: str, node: Any) -> Any:
@@ -16,43 +20,129 @@ def get_attribute(s: Specialiser, instance: Any, name: str, node: Any) -> Any:
     if is_dynamic(instance):
         return array_attribute(s, instance, name, node)
     if isinstance(instance, types.ModuleType):
-        return s.imported(getattr(instance, name), lambda: getattr(instance, name))
+        return module_attribute(s, instance, name, node)
     if isinstance(instance, Closure):
-        return {"__name__": instance.name}[name]
+        return closure_attribute(instance, name, node, s)
     if isinstance(instance, np.ndarray):
         return getattr(instance, name)
+    if isinstance(instance, Super):
+        return instance.attribute(s, name, node)
+    if isinstance(instance, type):
+        return type_attribute(s, instance, name, node)
+    if isinstance(instance, CONTAINERS) and class_attribute(type(instance), name) is not None:
+        return container_attribute(s, instance, name, node)
+    return object_attribute(s, instance, name, node)
+
+
+CONTAINERS = (list, dict, set, frozenset, tuple, str, bytes, collections.deque)
+
+
+def module_attribute(s: Specialiser, module: types.ModuleType, name: str, node: Any) -> Any:
+    try:
+        return s.imported(getattr(module, name), lambda: getattr(module, name))
+    except AttributeError as error:
+        raise AttributeError(f"{error}\n{s.location(node)}") from None
+
+
+def closure_attribute(closure: Closure, name: str, node: Any, s: Specialiser) -> Any:
+    known = {"__name__": closure.name, "__qualname__": closure.name, "__doc__": None, "__dict__": {},
+             "__module__": closure.frame.scope.module.get("__name__")}
+    if name not in known:
+        raise s.unsupported(f"the attribute .{name} of a function", "keep the value in a variable", node)
+    return known[name]
+
+
+def object_attribute(s: Specialiser, instance: Any, name: str, node: Any) -> Any:
+    """An attribute as Python looks it up: data descriptors, the object's own, its class's, __getattr__."""
     kind = type(instance)
     described = class_attribute(kind, name)
     if isinstance(described, property) and isinstance(described.fget, types.FunctionType):
-        from .calls import call
-
-        return call(s, described.fget, [instance], {}, node)
+        return s.call(described.fget, [instance], {}, node)
     state = getattr(instance, "__dict__", None)
-    if state is not None and name in state and not isinstance(instance, type):
+    if state is not None and name in state:
+        return state[name] if s.is_internal(instance) else s.outside(lambda: getattr(instance, name), name, False)
+    if isinstance(described, types.MemberDescriptorType):
+        value = getattr(instance, name)
+        return value if s.is_internal(instance) else s.outside(lambda: getattr(instance, name), name, False)
+    if isinstance(described, functools.cached_property):
+        value = s.call(described.func, [instance], {}, node)
         if s.is_internal(instance):
-            return state[name]
-        return s.outside(lambda: getattr(instance, name), name, False)
-    if isinstance(described, types.FunctionType) and not isinstance(instance, type):
-        return Method(described, instance)
-    if isinstance(described, classmethod):
-        return Method(described.__func__, instance if isinstance(instance, type) else kind)
-    if hasattr(described, "func") and type(described).__name__ == "cached_property":
-        from .calls import call
-
-        return call(s, described.func, [instance], {}, node)
-    if isinstance(instance, type):
-        found = class_attribute(instance, name)
-        if isinstance(found, classmethod):
-            return Method(found.__func__, instance)
-        return s.outside(lambda: getattr(instance, name), name, False) if not callable(
-            getattr(instance, name, None)) else getattr(instance, name)
-    if isinstance(instance, (list, dict, set, tuple, str)) and not has_own_data(instance, name):
-        return ArrayMethod(name, instance) if has_container_method(instance, name) else getattr(instance, name)
+            s.store.write(Location("attribute", instance, name), value)
+        return value
+    bound = bind(s, described, instance, kind)
+    if bound is not UNBOUND:
+        s.guard((kind, name), lambda: class_attribute(kind, name), described)
+        return bound
+    fallback = python_method(instance, "__getattr__")
+    if described is None and fallback is not None:
+        return s.call(fallback, [instance, name], {}, node)
     try:
         value = getattr(instance, name)
     except AttributeError as error:
         raise AttributeError(f"{error}\n{s.location(node)}") from None
     return value if has_dynamic(value) or callable(value) else s.imported(value, lambda: getattr(instance, name))
+
+
+UNBOUND = object()
+
+
+def bind(s: Specialiser, described: Any, instance: Any, kind: type) -> Any:
+    """What a function, classmethod or staticmethod of a class is as an attribute; UNBOUND for all else."""
+    if isinstance(described, types.FunctionType):
+        return described if instance is None else Method(described, instance)
+    if isinstance(described, classmethod):
+        return Method(described.__func__, kind)
+    if isinstance(described, staticmethod):
+        return described.__func__
+    return UNBOUND
+
+
+def type_attribute(s: Specialiser, kind: type, name: str, node: Any) -> Any:
+    described = class_attribute(kind, name)
+    bound = bind(s, described, None, kind)
+    if bound is not UNBOUND:
+        s.guard((kind, name), lambda: class_attribute(kind, name), described)
+        return bound
+    try:
+        value = getattr(kind, name)
+    except AttributeError as error:
+        raise AttributeError(f"{error}\n{s.location(node)}") from None
+    return value if callable(value) else s.outside(lambda: getattr(kind, name), name, False)
+
+
+def container_attribute(s: Specialiser, instance: Any, name: str, node: Any) -> Any:
+    """A method of a container, or a field of a namedtuple."""
+    if isinstance(instance, tuple) and name in getattr(instance, "_fields", ()):
+        return getattr(instance, name)
+    described = class_attribute(type(instance), name)
+    known = isinstance(described, types.FunctionType) and name not in ("_replace", "_asdict")
+    if known or isinstance(described, (property, classmethod)):
+        return object_attribute(s, instance, name, node)
+    return ArrayMethod(name, instance) if callable(getattr(instance, name)) else getattr(instance, name)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Super:
+    """What super() gives: attributes of the classes after `owner`."""
+
+    owner: type
+    instance: Any
+
+    def attribute(self, s: Specialiser, name: str, node: Any) -> Any:
+        of_class = isinstance(self.instance, type)
+        kind = self.instance if of_class else type(self.instance)
+        following = kind.__mro__
+        for base in following[following.index(self.owner) + 1:]:
+            if name not in base.__dict__:
+                continue
+            described = base.__dict__[name]
+            if isinstance(described, property):
+                return s.call(described.fget, [self.instance], {}, node)
+            bound = bind(s, described, None if of_class else self.instance, kind)
+            if bound is not UNBOUND:
+                return bound
+            return Method(described, self.instance) if callable(described) else described
+        raise AttributeError(f"'super' object has no attribute '{name}'\n{s.location(node)}")
 
 
 def class_attribute(kind: type, name: str) -> Any:
@@ -61,14 +151,6 @@ def class_attribute(kind: type, name: str) -> Any:
         if name in base.__dict__:
             return base.__dict__[name]
     return None
-
-
-def has_own_data(instance: Any, name: str) -> bool:
-    return isinstance(instance, tuple) and name in getattr(instance, "_fields", ())
-
-
-def has_container_method(instance: Any, name: str) -> bool:
-    return callable(getattr(instance, name, None))
 
 
 def array_attribute(s: Specialiser, array: Any, name: str, node: Any) -> Any:
@@ -87,19 +169,15 @@ def array_attribute(s: Specialiser, array: Any, name: str, node: Any) -> Any:
         case "nbytes":
             return s.builder.dimension_multiply(s.builder.product(s.shape(array)), of.dtype.itemsize)
         case "T" | "mT":
-            from .calls import call
-
             if name == "mT":
-                return call(s, np.swapaxes, [array, -1, -2], {}, node)
-            return call(s, np.transpose, [array], {}, node)
+                return s.call(np.swapaxes, [array, -1, -2], {}, node)
+            return s.call(np.transpose, [array], {}, node)
         case "real":
             return s.emit("real", array) if of.dtype.kind == "c" else array
         case "imag":
             return s.emit("imag", array)
         case "flat":
-            from .calls import call
-
-            return call(s, np.ravel, [array], {}, node)
+            return s.call(np.ravel, [array], {}, node)
         case "at":
             pass
     if name in METHODS or hasattr(np.ndarray, name) or (of.weak and hasattr(float, name)):
@@ -108,4 +186,18 @@ def array_attribute(s: Specialiser, array: Any, name: str, node: Any) -> Any:
     raise AttributeError(f"'{kind}' object has no attribute '{name}'\n{s.location(node)}")
 
 
-__all__ = ["Array", "class_attribute", "get_attribute"]
+def python_method(instance: Any, name: str) -> Any:
+    """A method that the class of a value defines in Python, or None."""
+    for base in type(instance).__mro__:
+        found = base.__dict__.get(name)
+        if found is not None:
+            return found if isinstance(found, types.FunctionType) and not generated(found) else None
+    return None
+
+
+def generated(function: Any) -> bool:
+    """Whether a method was made by a decorator such as dataclass, and so has no source."""
+    return function.__code__.co_filename == "<string>"
+
+
+__all__ = ["Array", "Super", "class_attribute", "generated", "get_attribute", "python_method"]

@@ -57,6 +57,7 @@ class Externals:
         self.guards: list[Guard] = []
         self.pins: dict[Variable, tuple[int, int | None]] = {}
         self.known: dict[Any, tuple[Any, Any]] = {}
+        self.watched: dict[Any, tuple[Any, Any]] = {}
 
     def bring_in(self, value: Any, fetch: Callable[[], Any] | None, name: str | None, few: bool = True) -> Any:
         """A value from outside, as the specialiser may use it."""
@@ -92,6 +93,13 @@ class Externals:
         if type(value) is list:
             return items
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+
+    def watch(self, key: Any, fetch: Callable[[], Any], expected: Any) -> None:
+        """Guard the identity of something, once."""
+        key = tuple(map(id, key))
+        if key not in self.watched:
+            self.watched[key] = (fetch, expected)
+            self.guards.append(Guard(fetch, expected, "identity"))
 
     def guard(self, fetch: Callable[[], Any] | None, expected: Any, kind: str) -> None:
         if fetch is not None and not isinstance(expected, types.ModuleType):

@@ -1,12 +1,14 @@
 """Reading and writing elements: of containers, and of arrays with every kind of index."""
 from __future__ import annotations
 
+import collections
 from typing import Any
 
 import numpy as np
 
 from ..core import Variable, type_of
 from ..registry import PRIMITIVES
+from .attributes import python_method
 from .machine import Specialiser
 from .store import Location
 from .values import UNDEFINED, Array, ViewStep, has_dynamic, is_dynamic
@@ -19,8 +21,8 @@ def get_item(s: Specialiser, container: Any, index: Any, node: Any) -> Any:
     if is_dynamic(container):
         return get_element(s, container, index, node)
     if isinstance(container, dict):
-        return container[s.hashable(index, node)]
-    if isinstance(container, (list, tuple, str, range)):
+        return item_of_dict(s, container, s.hashable(index, node), node)
+    if isinstance(container, (list, tuple, str, range, bytes, collections.deque)):
         if isinstance(index, slice):
             parts = [None if p is None else s.static_int(p, "a bound of a slice of a list", node)
                      for p in (index.start, index.stop, index.step)]
@@ -30,16 +32,41 @@ def get_item(s: Specialiser, container: Any, index: Any, node: Any) -> Any:
             return container[s.static_int(index, f"an index into a {type(container).__name__}", node)]
         except IndexError as error:
             raise IndexError(f"{error}\n{s.location(node)}") from None
-    from .calls import call, python_method
-
     method = python_method(container, "__getitem__")
     if method is not None:
-        return call(s, method, [container, index], {}, node)
+        return s.call(method, [container, index], {}, node)
+    if hasattr(container, "step"):
+        return item_of_range(s, container, index, node)
     if hasattr(container, "counted"):
         return list(container.items(s, node))[s.static_int(index, "an index", node)]
     if has_dynamic(index):
         raise s.need_static(index, "this index", node)
     return s.imported(container[index])
+
+
+def item_of_dict(s: Specialiser, container: dict, key: Any, node: Any) -> Any:
+    if key in container:
+        return container[key]
+    if isinstance(container, collections.Counter):
+        return 0
+    factory = getattr(container, "default_factory", None)
+    if factory is None:
+        raise s.located(KeyError(key), node)
+    value = s.call(factory, [], {}, node)
+    set_item(s, container, key, value, node)
+    return value
+
+
+def item_of_range(s: Specialiser, container: Any, index: Any, node: Any) -> Any:
+    """An item of a range: counted from its start."""
+    parts = (container.start, container.stop, container.step)
+    if not any(map(is_dynamic, parts)) and not has_dynamic(index):
+        return get_item(s, range(*parts), index, node)
+    if isinstance(index, slice) or isinstance(index, int) and index < 0 or not isinstance(container.step, int):
+        raise s.need_static(next(filter(is_dynamic, parts), index), "the length of this range", node)
+    size = s.call(len, [container], {}, node)
+    check_bounds(s, s.operand(index), size, 0, node)
+    return s.builder.dimension_add(container.start, s.builder.dimension_multiply(index, container.step))
 
 
 def get_element(s: Specialiser, array: Any, index: Any, node: Any) -> Any:
@@ -102,28 +129,22 @@ def set_item(s: Specialiser, container: Any, index: Any, value: Any, node: Any) 
             return
         items = list(container)
         if isinstance(index, slice):
-            from .iteration import elements
-
             parts = [None if p is None else s.static_int(p, "a bound of a slice of a list", node)
                      for p in (index.start, index.stop, index.step)]
-            items[slice(*parts)] = list(elements(s, value, node))
+            items[slice(*parts)] = list(s.elements(value, node))
         else:
             items[s.static_int(index, "an index into a list", node)] = value
         s.write_list(container, items, node)
         return
-    from .calls import call, python_method
-
     method = python_method(container, "__setitem__")
     if method is None:
         raise TypeError(f"'{type(container).__name__}' object does not support item assignment\n{s.location(node)}")
-    call(s, method, [container, index, value], {}, node)
+    s.call(method, [container, index, value], {}, node)
 
 
 def set_element(s: Specialiser, array: Array, index: Any, value: Any, node: Any) -> None:
     if isinstance(value, (list, tuple)):
-        from .expressions import as_array
-
-        value = as_array(s, value)
+        value = s.as_array(value)
     if not s.number(value):
         raise TypeError(f"cannot write a {type(value).__name__} into an array\n{s.location(node)}")
     canonical = canonical_index(s, s.shape(array), index, node)
@@ -197,13 +218,11 @@ def canonical_part(s: Specialiser, part: Any, node: Any) -> list[Any]:
     if isinstance(part, np.ndarray):
         part = s.wrap(s.constant(part))
     if not is_dynamic(part):
-        from .calls import call, python_method
-
         method = python_method(part, "__index__")
         if method is None:
             raise IndexError("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
                              f"boolean arrays are valid indices\n{s.location(node)}")
-        return [call(s, method, [part], {}, node)]
+        return [s.call(method, [part], {}, node)]
     kind = s.type(part)
     if kind.dtype.kind == "b":
         if not kind.shape:
@@ -226,12 +245,10 @@ def flat(items: Any) -> bool:
 
 
 def list_index(s: Specialiser, items: Any) -> Any:
-    from .expressions import as_array
-
     if not has_dynamic(items):
         array = np.asarray(items)
         return s.wrap(s.constant(array if array.size else array.astype(np.intp)))
-    return as_array(s, items)
+    return s.as_array(items)
 
 
 def bound(s: Specialiser, value: Any, node: Any) -> Any:

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..errors import UnsupportedError, location_of
 from ..parse import Source
 from ..registry import PRIMITIVES, Primitive, array_scalar
 from .store import Frame, Location, Store
-from .values import Array, Cell, Conflict, Maybe, Text, ViewStep, has_dynamic, is_dynamic
+from .values import UNDEFINED, Array, Cell, Conflict, Maybe, ViewStep, has_dynamic, is_dynamic
 
 
 class NeedStatic(Exception):
@@ -43,6 +44,22 @@ class BranchEnds(Exception):
 
 class Specialiser:
     """Runs a function's syntax tree on values known and unknown, and emits the operations on the unknown."""
+
+    # The parts of the specialiser need one another in a circle; __init__.py gives them to this class as methods.
+    assign: Callable[..., None]
+    as_array: Callable[..., Any]
+    binary: Callable[..., Any]
+    branch: Callable[..., Any]
+    call: Callable[..., Any]
+    call_native: Callable[..., Any]
+    call_quietly: Callable[..., Any]
+    elements: Callable[..., Any]
+    evaluate: Callable[..., Any]
+    get_attribute: Callable[..., Any]
+    get_item: Callable[..., Any]
+    run: Callable[..., Any]
+    set_item: Callable[..., None]
+    truth: Callable[..., Any]
 
     def __init__(self, builder: Builder | None = None, externals: Any = None):
         self.builder = builder or Builder()
@@ -104,8 +121,6 @@ class Specialiser:
             return self.constant(value)
         if isinstance(value, (Maybe, Conflict)):
             return self.operand(self.defined(value, "value"))
-        if isinstance(value, Text):
-            return tuple(map(self.operand, value.parts))
         return value
 
     def constant(self, array: np.ndarray) -> Any:
@@ -257,13 +272,42 @@ class Specialiser:
             return value
         return self.externals.bring_in(value, fetch, None, few=False)
 
+    def guard(self, key: Any, fetch: Any, expected: Any) -> None:
+        """The program holds for as long as `fetch` gives this very object."""
+        if self.externals is not None and not self.quiet:
+            self.externals.watch(key, fetch, expected)
+
     def default(self, value: Any) -> Any:
         """The default value of a parameter."""
         return self.imported(value)
 
     def is_internal(self, container: Any) -> bool:
         """Whether a container or object was made by the function itself, and so may be written."""
-        return any(container is one for one in self.store.alive)
+        return id(container) in self.store.alive
+
+    def located(self, error: Exception, node: Any) -> Exception:
+        """An exception that also says where in the user's code it happened."""
+        if getattr(error, "located", False) or hasattr(error, "remedy") or self.quiet:
+            return error
+        where = self.location(node)
+        if where is not None:
+            error.add_note(f"{where}")
+            error.located = True
+        return error
+
+    def write_container(self, container: Any, contents: Any, node: Any) -> None:
+        """Replace the contents of a dictionary or set."""
+        if not self.is_internal(container) and not self.quiet:
+            raise self.unsupported(f"changing a {type(container).__name__} that exists outside of the function",
+                                   "make a copy inside the function, and return it", node)
+        if isinstance(container, set):
+            self.store.write(Location("set", container), frozenset(contents))
+            return
+        for key in [key for key in container if key not in contents]:
+            self.store.write(Location("item", container, key), UNDEFINED)
+        for key, value in contents.items():
+            if container.get(key, UNDEFINED) is not value:
+                self.store.write(Location("item", container, key), value)
 
     def write_list(self, container: list, items: list, node: Any) -> None:
         """Replace the items of a list."""

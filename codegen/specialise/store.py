@@ -6,6 +6,7 @@ attribute.
 from __future__ import annotations
 
 import contextlib
+import types
 from collections.abc import Iterator
 from typing import Any
 
@@ -51,9 +52,11 @@ class Location:
                 return self.holder.value
             case "list":
                 return tuple(self.holder)
+            case "set":
+                return frozenset(self.holder)
             case "item":
                 return self.holder.get(self.key, UNDEFINED)
-        return self.holder.__dict__.get(self.key, UNDEFINED)
+        return read_attribute(self.holder, self.key)
 
     def write(self, value: Any) -> None:
         match self.kind:
@@ -61,12 +64,37 @@ class Location:
                 put(self.holder.names, self.key, value)
             case "cell":
                 self.holder.value = value
-            case "list":
-                self.holder[:] = value
+            case "list" | "set":
+                self.holder.clear()
+                (self.holder.extend if self.kind == "list" else self.holder.update)(value)
             case "item":
                 put(self.holder, self.key, value)
             case "attribute":
-                put(self.holder.__dict__, self.key, value)
+                write_attribute(self.holder, self.key, value)
+
+
+def read_attribute(holder: Any, name: str) -> Any:
+    """An attribute that an object holds itself, in its dictionary or in a slot."""
+    state = getattr(holder, "__dict__", {})
+    if name in state:
+        return state[name]
+    slot = slot_of(holder, name)
+    return getattr(holder, name, UNDEFINED) if slot is not None else UNDEFINED
+
+
+def write_attribute(holder: Any, name: str, value: Any) -> None:
+    slot = slot_of(holder, name)
+    if slot is None:
+        put(holder.__dict__, name, value)
+    elif value is not UNDEFINED:
+        slot.__set__(holder, value)
+    elif hasattr(holder, name):
+        slot.__delete__(holder)
+
+
+def slot_of(holder: Any, name: str) -> Any:
+    found = (base.__dict__.get(name) for base in type(holder).__mro__)
+    return next((slot for slot in found if isinstance(slot, types.MemberDescriptorType)), None)
 
 
 def put(mapping: dict, key: Any, value: Any) -> None:
@@ -82,7 +110,7 @@ class Store:
     def __init__(self):
         self.trials: list[dict[Location, Any]] = []
         self.born: list[set[int]] = []
-        self.alive: list[Any] = []
+        self.alive: dict[int, Any] = {}
 
     @property
     def depth(self) -> int:
@@ -95,10 +123,20 @@ class Store:
 
     def new(self, container: Any) -> Any:
         """Note a list, dictionary or object made while specialising: it may be written."""
-        self.alive.append(container)
+        self.alive[id(container)] = container
         if self.born:
             self.born[-1].add(id(container))
         return container
+
+    def adopt(self, value: Any) -> Any:
+        """Note every list, dictionary and dataclass instance in a value that was put together anew."""
+        if isinstance(value, (list, dict)) or hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
+            self.new(value)
+        parts = value if isinstance(value, (list, tuple)) else getattr(value, "values", tuple)() if isinstance(
+            value, dict) else vars(value).values() if id(value) in self.alive and hasattr(value, "__dict__") else ()
+        for part in parts:
+            self.adopt(part)
+        return value
 
     def open(self) -> None:
         """Begin a trial."""

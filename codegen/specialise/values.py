@@ -6,7 +6,10 @@ the path of view operations that leads from the cell's contents to this view.
 """
 from __future__ import annotations
 
+import collections
 import dataclasses
+import functools
+import types
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -106,9 +109,26 @@ class ArrayMethod:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Text:
-    """A string with parts known only at run time: good for print and for exceptions."""
+    """A string with parts known only at run time: strings and Shown. Good for print and for exceptions."""
 
     parts: tuple
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Shown:
+    """A value in a text, with its conversion ("", "s", "r", "a") and format."""
+
+    value: Any
+    conversion: str
+    form: str
+
+
+class Iterator:
+    """What iter() and a generator expression give: items known in number, and how many have been taken."""
+
+    def __init__(self, items: Any):
+        self.items = list(items)
+        self.position = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,12 +150,12 @@ def is_dynamic(value: Any) -> bool:
 
 def has_dynamic(value: Any, seen: frozenset[int] = frozenset()) -> bool:
     """Whether there is anything in a value that native Python code could not be given."""
-    if isinstance(value, (Array, Variable, Closure, Method, ArrayMethod, Text, Maybe, Conflict, External)):
+    if isinstance(value, (Array, Variable, Closure, Method, ArrayMethod, Text, Shown, Maybe, Conflict, External, Iterator)):
         return True
     if id(value) in seen:
         return False
     seen = seen | {id(value)}
-    if isinstance(value, (list, tuple, set, frozenset)):
+    if isinstance(value, (list, tuple, set, frozenset, collections.deque)):
         return any(has_dynamic(item, seen) for item in value)
     if isinstance(value, dict):
         return any(has_dynamic(item, seen) for pair in value.items() for item in pair)
@@ -143,4 +163,18 @@ def has_dynamic(value: Any, seen: frozenset[int] = frozenset()) -> bool:
         return any(has_dynamic(item, seen) for item in (value.start, value.stop, value.step))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return any(has_dynamic(getattr(value, f.name, None), seen) for f in dataclasses.fields(value))
+    if isinstance(value, functools.partial):
+        return has_dynamic((value.func, value.args, value.keywords), seen)
+    if is_instance(value):
+        return any(has_dynamic(item, seen) for item in vars(value).values())
     return False
+
+
+def is_instance(value: Any) -> bool:
+    """Whether a value is an object of a class defined in Python, with attributes of its own."""
+    kind = type(value)
+    return (bool(kind.__flags__ & HEAP_TYPE) and hasattr(value, "__dict__")
+            and not isinstance(value, (type, types.FunctionType, types.ModuleType)))
+
+
+HEAP_TYPE = 1 << 9

@@ -120,6 +120,8 @@ def close(actual, expected, tolerance, what):
     for one, other in zip(actual, expected, strict=True):
         one, other = np.asarray(one), np.asarray(other)
         assert one.shape == other.shape, what
+        finite = np.isfinite(other)  # a mean of nothing has no derivative
+        one, other = one[finite], other[finite]
         scale = 1 + np.max(np.abs(other), initial=0)
         np.testing.assert_allclose(one, other, rtol=tolerance, atol=tolerance * scale, err_msg=what)
 
@@ -134,12 +136,13 @@ def check_first(function, arguments, rng, tolerance=1e-7):
         assert np.shape(bar) == np.shape(argument)
         assert np.asarray(bar).dtype == np.asarray(argument).dtype
     of_inexact = [c for c, leaf in zip(cotangents, leaves(value)) if np.asarray(leaf).dtype.kind in "fc"]
-    _, tangents = cr.jvp(function, tuple(arguments), tuple(direction))
+    tangents = cr.jvp(function, tuple(arguments), tuple(direction))[1]
     tangents = [t for t, leaf in zip(leaves(tangents), leaves(value)) if np.asarray(leaf).dtype.kind in "fc"]
     expected = along(function, arguments, direction)
     close(tangents, expected, tolerance, "forward against differences")
     close([pairing(bars, direction)], [pairing(of_inexact, expected)], tolerance, "reverse against differences")
-    close([pairing(bars, direction)], [pairing(of_inexact, tangents)], 1e-10, "reverse against forward")
+    if all(np.isfinite(t).all() for t in expected):
+        close([pairing(bars, direction)], [pairing(of_inexact, tangents)], 1e-10, "reverse against forward")
 
 
 def check_second(function, arguments, rng, tolerance=1e-6):

@@ -203,6 +203,15 @@ TABLE = {
         A,
         WORDS.repeat(2, axis=1)[:, 1:5].repeat([2, 1], axis=0),
     ),
+    "stop_gradient": (
+        lambda call, x, y: (
+            call("stop_gradient", x),
+            call("exp", call("stop_gradient", x)),
+            call("stop_gradient", y),
+        ),
+        A,
+        np.float32(2),
+    ),
     "copy": (lambda call, x: (call("copy", x), call("copy", call("transpose", x, axes=(1, 0)))), A),
     "nonzero count_nonzero": (lambda call, x: (*call("nonzero", x), call("count_nonzero", x)), WORDS),
     "slice_size slice_start": (

@@ -15,7 +15,8 @@ INSIDE_ONE = (np.arcsin, np.arccos, np.arctanh, np.tan)
 STEPS = (np.floor, np.ceil, np.trunc, np.rint, np.sign, np.fix, np.round)
 TESTS = (np.isnan, np.isfinite, np.isinf, np.signbit, np.logical_not, np.isposinf, np.isneginf, np.isreal, np.iscomplex)
 PAIRS = (np.add, np.subtract, np.multiply, np.divide, np.hypot, np.logaddexp, np.logaddexp2, np.maximum, np.minimum,
-         np.fmax, np.fmin, np.arctan2, np.fmod, np.remainder, np.copysign, np.heaviside, np.floor_divide)
+         np.fmax, np.fmin, np.arctan2, np.copysign, np.heaviside)
+DIVISIONS = (np.fmod, np.remainder, np.floor_divide)
 COMPARISONS = (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal, np.logical_and, np.logical_or,
                np.logical_xor)
 BITS = (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.left_shift, np.right_shift, np.gcd, np.lcm)
@@ -29,6 +30,7 @@ ROWS = [
     *[elementwise(f, real(3, 4)) for f in STEPS],
     *[elementwise(f, real(3, 4), order=0) for f in TESTS],
     *[elementwise(f, real(3, 4), real(3, 4, low=-1.7, high=2.5)) for f in PAIRS],
+    *[elementwise(f, real(3, 4), real(3, 4, low=0.7, high=2.5)) for f in DIVISIONS],
     *[elementwise(f, real(3, 4), real(3, 4), order=0) for f in COMPARISONS],
     *[elementwise(f, integers(3, 4, high=9), integers(3, 4, high=9), any_dtype=False) for f in BITS],
     elementwise(np.invert, integers(3, 4), any_dtype=False),

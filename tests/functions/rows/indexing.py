@@ -116,7 +116,7 @@ def filled(y, v):
 WRITES = (set_item, set_slice, set_step, set_places, set_mask, set_where, add_slice, scale_places, through_view,
           through_reshape, add_at, subtract_at, multiply_at, into, copied_to, copied_where, diagonal_filled, put_along,
           put, put_method, placed, put_masked, filled)
-VALUES = {"set_step": 2, "set_mask": 0, "set_where": 1, "add_slice": 3, "through_view": 3, "through_reshape": 0}
+VALUES = {"set_step": 2, "set_mask": 0, "set_where": 1, "add_slice": 3, "through_view": 2, "through_reshape": 0}
 
 
 def value_shape(name):

@@ -22,7 +22,6 @@ ROWS = [
     row("inner of vectors", lambda x, y: np.inner(x, y), real(3), real(3)),
     row("outer", lambda x, y: np.outer(x, y), real(2, 2), real(3)),
     row("linalg.outer", lambda x, y: np.linalg.outer(x, y), real(2), real(3)),
-    row("multiply.outer", lambda x, y: np.multiply.outer(x, y), real(2), real(3), resized=False),
     row("vecdot", lambda x, y: np.vecdot(x, y), real(2, 3), real(3)),
     row("linalg.vecdot", lambda x, y: np.linalg.vecdot(x, y), real(2, 3), real(2, 3)),
     row("tensordot", lambda x, y: np.tensordot(x, y), real(2, 3, 4), real(3, 4, 2)),
@@ -34,8 +33,8 @@ ROWS = [
       for subscripts, a, b in (("ij,jk->ik", (2, 3), (3, 4)), ("ij,ij->", (2, 3), (2, 3)), ("bij,bjk->bik", (2, 2, 3), (2, 3, 2)),
                                ("i,j->ij", (2,), (3,)), ("...i,i->...", (2, 3), (3,)), ("ii,i->i", (3, 3), (3,)),
                                ("ij,kj", (2, 3), (4, 3)))],
-    *[row(f"einsum {subscripts}", lambda x, subscripts=subscripts: np.einsum(subscripts, x), real(3, 3))
-      for subscripts in ("ii", "ii->i", "ij->ji", "ij->i", "ij->")],
+    *[row(f"einsum {subscripts}", lambda x, subscripts=subscripts: np.einsum(subscripts, x), real(3, 3),
+          resized=False) for subscripts in ("ii", "ii->i", "ij->ji", "ij->i", "ij->")],
     row("einsum of three", lambda x, y, z: np.einsum("i,ij,j->", x, y, z), real(2), real(2, 3), real(3)),
     row("kron", lambda x, y: np.kron(x, y), real(2, 3), real(2, 2)),
     row("kron of vectors", lambda x, y: np.kron(x, y), real(2), real(3)),

@@ -27,7 +27,7 @@ ROWS = [
     elementwise(special.ndtri, fraction(3, 4)),
     *[elementwise(lambda x, f=f: f(2, x), positive(3, 4), name=f.__name__)
       for f in (special.iv, special.ive, special.jv, special.polygamma)],
-    row("logsumexp", lambda x: special.logsumexp(x), real(3, 4)),
+    row("logsumexp", lambda x: special.logsumexp(x), real(3, 4), resized=False),
     row("logsumexp along an axis", lambda x: special.logsumexp(x, axis=1, keepdims=True), real(3, 4)),
     row("logsumexp with weights", lambda x: special.logsumexp(x, b=np.array([1.0, 2.0, 0.5]), axis=0), real(3),
         any_dtype=False, resized=False),
@@ -42,7 +42,7 @@ ROWS = [
     row("math.acosh", lambda x: math.acosh(x), real(low=1.2, high=3.0)),
     *[row(f"math.{f.__name__}", lambda x, y, f=f: f(x, y), positive(), real(low=0.3, high=0.9), any_dtype=False)
       for f in MATH_PAIRS],
-    *[row(f"math.{f.__name__}", lambda x, f=f: f(x), real(), order=0) for f in MATH_STEPS],
+    *[row(f"math.{f.__name__}", lambda x, f=f: f(x), real(), order=0, any_dtype=False) for f in MATH_STEPS],
     row("math.log to a base", lambda x: math.log(x, 3), positive()),
     row("math.hypot of three", lambda x: math.hypot(x, 2.0, x * x), positive()),
     row("math.dist", lambda x: math.dist((x, 1.0), (0.5, x * x)), positive()),

@@ -1,0 +1,154 @@
+"""Branches whose course is known only at run time: both paths are specialised, and what they leave is joined."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core import BOOL, ArrayType, Block, If, Variable, type_of
+from .control import attempt, cast, defined_in, emit_sizes, placeholder
+from .machine import BranchEnds, Specialiser
+from .merge import Leaf, conflict, join_types, put_together, same_static, same_template, take_apart
+from .store import Frame, Location
+from .values import UNDEFINED, Array, Conflict, Maybe
+
+SHARED = "a condition or loop known only at run time decides which arrays share its memory"
+
+
+def branch(s: Specialiser, test: Any, first: Callable, second: Callable, frame: Frame,
+           live: frozenset[str] | None, node: Any) -> Any:
+    """Specialise both paths of a condition known only at run time, and join what they leave."""
+    location = s.location(node)
+    block_a, trial_a, value_a = attempt(s, first)
+    block_b, trial_b, value_b = attempt(s, second)
+    if trial_a is None or trial_b is None:
+        s.builder.append(If((), test, block_a if trial_a is None else Block(),
+                            block_b if trial_b is None else Block(), location))
+        if trial_a is None and trial_b is None:
+            raise BranchEnds
+        return second() if trial_a is None else first()
+    join = Join(s, test, (block_a, block_b), (trial_a, trial_b), location)
+    places = [p for p in {**trial_a.outer(), **trial_b.outer()} if matters(p, frame, live)]
+    pairs = [(trial_a.writes.get(p, None) if p in trial_a.writes else p.read(),
+              trial_b.writes.get(p, None) if p in trial_b.writes else p.read()) for p in places]
+    generated = [p.kind == "name" and p.key in p.holder.scope.generated for p in places]
+    joined = join.values([*pairs, (value_a, value_b)], [*generated, False])
+    for place, value in zip(places, joined, strict=False):
+        if place.kind == "cell":
+            value = value.cell.value
+        if value is not place.read():
+            s.store.write(place, value)
+    return joined[-1]
+
+
+def matters(place: Location, frame: Frame, live: frozenset[str] | None) -> bool:
+    """Whether a place may be read later."""
+    return live is None or place.kind != "name" or place.holder is not frame or place.key in live
+
+
+class Join:
+    """Joins values left by the two paths of a branch, and emits the If."""
+
+    def __init__(self, s: Specialiser, test: Any, blocks: tuple, trials: tuple, location: Any):
+        self.s = s
+        self.test = test
+        self.blocks = blocks
+        self.trials = trials
+        self.location = location
+        self.inner = [set(defined_in(block)) for block in blocks]
+        self.columns: list[tuple[Any, Any, ArrayType]] = []
+
+    def values(self, pairs: list[tuple[Any, Any]], generated: list[bool]) -> list[Any]:
+        plans = [self.plan(a, b, g) for (a, b), g in zip(pairs, generated, strict=True)]
+        targets = self.finish()
+        return [put_together(template, self.pick(leaves, targets)) for template, leaves in plans]
+
+    def plan(self, a: Any, b: Any, generated: bool) -> tuple[Any, list[Any]]:
+        """The joined template and, for each leaf, a value or the number of a result of the If."""
+        if same_static(a, b):
+            return a, []
+        if isinstance(a, Conflict) or isinstance(b, Conflict):
+            return (a if isinstance(a, Conflict) else b), []
+        partial = any(v is UNDEFINED or isinstance(v, Maybe) for v in (a, b))
+        flag = None
+        if partial:
+            flags = [v.defined if isinstance(v, Maybe) else v is not UNDEFINED for v in (a, b)]
+            a, b = (v.value if isinstance(v, Maybe) else v for v in (a, b))
+            flag = None if generated else flags
+        present = b if a is UNDEFINED else a
+        sides: list[list[Any]] = [[], []]
+        templates = [take_apart(present if v is UNDEFINED else v, leaves)
+                     for v, leaves in zip((a, b), sides, strict=True)]
+        if not same_template(*templates):
+            return conflict(a, b, "depending on a condition known only at run time"), []
+        missing = (a is UNDEFINED, b is UNDEFINED)
+        joined = [self.leaf(x, y, missing) for x, y in zip(*sides, strict=True)]
+        if any(leaf is None for leaf in joined):
+            return conflict(a, b, "depending on a condition known only at run time"), []
+        if flag is None:
+            return templates[0], joined
+        joined.append(self.column(flag[0], flag[1], BOOL))
+        return Maybe(templates[0], Leaf(len(joined) - 1)), joined
+
+    def leaf(self, a: Any, b: Any, missing: tuple[bool, bool]) -> Any:
+        if same_static(a, b) and not any(missing):
+            return a
+        a_value, b_value = self.read(0, a, missing[0]), self.read(1, b, missing[1])
+        types = [type_of(v) for v, gone in ((a_value, missing[0]), (b_value, missing[1])) if not gone]
+        joined = join_types(types[0], types[-1])
+        if joined is None:
+            return None
+        if isinstance(joined, ArrayType):
+            joined = joined.with_shape(tuple(None if any(d in i for i in self.inner) else d for d in joined.shape))
+            self.note_sharing(a, b)
+        return self.column(placeholder(joined) if missing[0] else a_value,
+                           placeholder(joined) if missing[1] else b_value, joined)
+
+    def note_sharing(self, a: Any, b: Any) -> None:
+        for value, trial in ((a, self.trials[0]), (b, self.trials[1])):
+            if isinstance(value, Array) and value.cell.depth <= trial.depth:
+                value.cell.ambiguous = SHARED
+
+    def read(self, side: int, leaf: Any, missing: bool) -> Any:
+        """The operand of a leaf, read at the end of its path."""
+        if missing or not isinstance(leaf, Array):
+            return self.read(1 - side, leaf, False) if missing and isinstance(leaf, Array) else leaf
+        with self.s.store.again(self.trials[side]), self.s.builder.inside(self.blocks[side]):
+            before = self.s.read(leaf)
+        self.inner[side].update(defined_in(self.blocks[side]))
+        return before
+
+    def column(self, a: Any, b: Any, joined: ArrayType) -> Column:
+        self.columns.append((a, b, joined))
+        return Column(len(self.columns) - 1)
+
+    def finish(self) -> list[Variable]:
+        """Emit the If; its targets, one a column."""
+        s = self.s
+        for side, block in enumerate(self.blocks):
+            with s.builder.inside(block):
+                block.results = tuple(cast(s, column[side], column[2]) for column in self.columns)
+        if not self.columns and not any(block.statements for block in self.blocks):
+            return []
+        unknown: list = []
+        targets = tuple(s.builder.target(column[2], unknown) for column in self.columns)
+        for target, (a, b, _) in zip(targets, self.columns, strict=True):
+            target.name = next((v.name for v in (a, b) if isinstance(v, Variable) and v.name), None)
+        s.builder.append(If(targets, self.test, *self.blocks, self.location))
+        emit_sizes(s, unknown)
+        return list(targets)
+
+    def pick(self, leaves: list[Any], targets: list[Variable]) -> list[Any]:
+        return [self.wrap(targets[leaf.number]) if isinstance(leaf, Column) else leaf for leaf in leaves]
+
+    def wrap(self, target: Variable) -> Any:
+        value = self.s.wrap(target)
+        if isinstance(value, Array):
+            value.cell.contiguous = None
+        return value
+
+
+class Column:
+    """The number of a result of an If or loop."""
+
+    def __init__(self, number: int):
+        self.number = number

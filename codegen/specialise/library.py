@@ -1,0 +1,120 @@
+"""Calling the library's functions: a primitive is emitted, a composition is read as Python."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..core import Variable
+from ..registry import METHODS, Primitive, lookup
+from .container_methods import container_method
+from .indexing import get_element, set_element
+from .machine import Specialiser
+from .operators import as_array
+from .values import Array, ArrayMethod, has_dynamic, is_dynamic
+
+NATIVE_MODULES = frozenset(
+    ["builtins", "math", "cmath", "operator", "_operator", "itertools", "functools", "_functools", "collections",
+     "_collections", "numpy", "re", "string", "enum", "types", "typing", "fractions", "decimal", "numbers", "copy",
+     "dataclasses", "scipy", "abc", "_abc", "optree", "NoneType"])
+
+
+def needs_rule(s: Specialiser, function: Any, known: Any, arguments: list, keywords: dict) -> bool:
+    """Whether a library function is to be emitted: always for arrays, never for plain numbers and strings."""
+    if has_dynamic((arguments, keywords)) or isinstance(function, Primitive) or s.quiet:
+        return True
+    return getattr(function, "__module__", None) not in ("math", "builtins", "_operator")
+
+
+def call_library(s: Specialiser, function: Any, known: Any, arguments: list, keywords: dict, node: Any) -> Any:
+    """A function with a rule: a primitive is emitted, a composition is read as Python."""
+    out = keywords.pop("out", None) if "out" in keywords else None
+    try:
+        result = emit_library(s, function, known, arguments, keywords, node)
+    except (IndexError, ValueError, TypeError) as error:
+        raise s.located(error, node) from error
+    if out is None:
+        return result
+    out = out[0] if isinstance(out, tuple) else out
+    if not isinstance(out, Array):
+        raise s.unsupported("out= that is not an array of the function's own", "assign the result", node)
+    set_element(s, out, Ellipsis, result, node)
+    return out
+
+
+def emit_library(s: Specialiser, function: Any, known: Any, arguments: list, keywords: dict, node: Any) -> Any:
+    if not isinstance(known, Primitive):
+        return s.call_quietly(known, arguments, keywords, node)
+    return emit_primitive(s, function, known, arguments, keywords, node)
+
+
+def emit_primitive(s: Specialiser, function: Any, known: Primitive, arguments: list, keywords: dict,
+                   node: Any) -> Any:
+    dtype = None
+    if isinstance(function, np.ufunc):
+        dtype = keywords.pop("dtype", None)
+        if keywords:
+            raise s.unsupported(f"{known.name}({', '.join(keywords)}=...)", "leave the keyword out", node)
+        arguments = [as_array(s, a) if isinstance(a, (list, tuple)) else a for a in arguments]
+    if known.view and isinstance(arguments[0], Array):
+        return emit_view(s, known, arguments, keywords, node)
+    if dtype is not None:
+        arguments = [s.emit("astype", a, dtype=np.dtype(dtype)) for a in arguments]
+    result = s.emit(known, *arguments, **keywords)
+    return strong(s, result) if isinstance(function, np.ufunc) and not s.quiet else result
+
+
+def strong(s: Specialiser, result: Any) -> Any:
+    """The result of a ufunc: a NumPy scalar even where its arguments are Python's."""
+    if isinstance(result, tuple):
+        return tuple(strong(s, part) for part in result)
+    if isinstance(result, Variable) and getattr(result.type, "weak", False):
+        return s.emit("astype", result, dtype=result.type.dtype)
+    return np.asarray(result)[()] if type(result) in (float, int, complex, bool) else result
+
+
+def emit_view(s: Specialiser, known: Primitive, arguments: list, keywords: dict, node: Any) -> Any:
+    """A view keeps its base, so that a write through either is seen by both."""
+    array, *rest = arguments
+    if known.name == "getitem":
+        return get_element(s, array, rest[0], node)
+    if known.name in ("reshape", "transpose"):
+        seen = s.view(array, known, *rest, **keywords)
+        if known.name == "reshape" and isinstance(seen, Array) and s.contiguous(array) is None:
+            copy = s.wrap(s.read(seen))
+            copy.cell.ambiguous = "reshape may have made a view or a copy"
+            return copy
+        return seen
+    return s.emit(known, *arguments, **keywords)
+
+
+def call_method(s: Specialiser, method: ArrayMethod, arguments: list, keywords: dict, node: Any) -> Any:
+    instance = method.instance
+    if not is_dynamic(instance):
+        return container_method(s, instance, method.name, arguments, keywords, node)
+    known = METHODS.get(method.name)
+    function: Any = getattr(np, method.name, None)
+    if known is None and function is not None:
+        known = lookup(function)
+    if known is None:
+        raise s.unsupported(f"the array method .{method.name}()", "use a NumPy function that does the same", node)
+    return call_library(s, function, known, [instance, *arguments], dict(keywords), node)
+
+
+def call_native(s: Specialiser, function: Any, arguments: list, keywords: dict, node: Any) -> Any:
+    """A function in C, on values that are all known: run now, if its result depends on nothing else."""
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None) or repr(function)
+    module = getattr(function, "__module__", None) or type(getattr(function, "__self__", None)).__module__
+    if not callable(function):
+        raise TypeError(f"'{type(function).__name__}' object is not callable\n{s.location(node)}")
+    if has_dynamic((arguments, keywords)):
+        raise s.unsupported(f"{name} has no rule, and is called with a value known only at run time",
+                            "use a NumPy function that chainrule knows, or register a rule for it", node)
+    if module.split(".")[0] not in NATIVE_MODULES or "random" in module:
+        raise s.unsupported(f"{name} is written in C, and may give another result at each call",
+                            "call it outside of the function and pass the result as an argument", node)
+    try:
+        result = function(*arguments, **keywords)
+    except Exception as error:
+        raise s.located(error, node) from None
+    return s.store.new(result) if isinstance(result, (list, dict, set)) else result

@@ -1,0 +1,354 @@
+"""Loops whose course is known only at run time: what they carry, and of which types."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..build import bound_index
+from ..core import BOOL, INT, ArrayType, Block, For, StackType, Variable, While
+from .branches import SHARED, matters
+from .control import Hole, cast, defined_in, emit_sizes
+from .machine import Specialiser, Unroll
+from .merge import Leaf, conflict, join_types, put_together, same_size, same_static, same_template, take_apart
+from .store import Frame, Location
+from .values import UNDEFINED, Array, Cell, Conflict, Maybe
+
+
+class Carried:
+    """What is known at the head of a loop of a place that the loop changes: a template, and a type a leaf.
+
+    A leaf is either unchanged (its value) or carried (its type, as `Varying`).
+    """
+
+    def __init__(self, value: Any, generated: bool):
+        self.initial: list[Any] = []
+        self.generated = generated
+        self.undefined = value is UNDEFINED
+        self.template = UNDEFINED if self.undefined else take_apart(value, self.initial)
+        self.leaves: list[Any] = list(self.initial)
+        self.heads: list[Any] = []
+
+
+class Varying:
+    """The type of a leaf that changes from one iteration to the next; sizes that change are None."""
+
+    def __init__(self, of: ArrayType):
+        self.type = of
+
+
+class Loop:
+    """Finds what a loop carries, by trying its body until the types at its head stay as they are."""
+
+    def __init__(self, s: Specialiser, frame: Frame, live: frozenset[str] | None, node: Any):
+        self.s = s
+        self.frame = frame
+        self.live = live
+        self.node = node
+        self.carried: dict[Location, Carried] = {}
+        self.head_cells: dict[Cell, Cell] = {}
+
+    def enter(self) -> tuple[Variable, ...]:
+        """Give every carried place its value at the head of the loop."""
+        heads: list[Variable] = []
+        self.head_cells = {}
+        for place, state in self.carried.items():
+            state.heads = []
+            values = []
+            for number, leaf in enumerate(state.leaves):
+                if not isinstance(leaf, Varying):
+                    values.append(leaf)
+                    continue
+                head = self.head(leaf.type, place.key if place.kind == "name" else None)
+                state.heads.append(head)
+                heads.append(head)
+                values.append(self.wrap(head, state, number))
+            value = put_together(state.template, values)
+            self.s.store.write(place, value.cell.value if place.kind == "cell" else value)
+        return tuple(heads)
+
+    def head(self, of: ArrayType, name: str | None) -> Variable:
+        unknown: list = []
+        head = self.s.builder.target(of, unknown)
+        head.name = name
+        emit_sizes(self.s, unknown)
+        return head
+
+    def wrap(self, head: Variable, state: Carried, number: int) -> Any:
+        value = self.s.wrap(head)
+        if isinstance(value, Array):
+            value.cell.contiguous = None
+            first = state.initial[number] if number < len(state.initial) else None
+            self.head_cells[value.cell] = first.cell if isinstance(first, Array) else None
+        return value
+
+    def settle(self, block: Block, trial_writes: dict[Location, Any]) -> bool:
+        """Compare the end of the body with the head; widen what differs. Whether nothing did."""
+        stable = True
+        inner = set(defined_in(block))
+        for place, end in trial_writes.items():
+            if place not in self.carried:
+                start = self.initial_value(place)
+                if same_static(start, end) or not matters(place, self.frame, self.live):
+                    continue
+                generated = place.kind == "name" and place.key in place.holder.scope.generated
+                self.carried[place] = Carried(start, generated)
+                stable = False
+        for place, state in self.carried.items():
+            stable &= self.widen(place, state, place.read(), inner)
+        return stable
+
+    def initial_value(self, place: Location) -> Any:
+        return self.s.store.trials[-1][place]
+
+    def widen(self, place: Location, state: Carried, end: Any, inner: set[Variable]) -> bool:
+        if isinstance(end, Conflict):
+            raise self.s.conflict(end, str(place.key), self.node)
+        flag = None
+        if isinstance(state.template, Maybe) or state.undefined or isinstance(end, Maybe) or end is UNDEFINED:
+            flag = end.defined if isinstance(end, Maybe) else end is not UNDEFINED
+            end = end.value if isinstance(end, Maybe) else end
+        if end is UNDEFINED:
+            return True
+        leaves: list[Any] = []
+        template = take_apart(end, leaves)
+        stable = True
+        if state.undefined:
+            stable = False
+            state.undefined = False
+            state.template, state.leaves = template, [Varying(self.open_type(leaf, inner)) for leaf in leaves]
+            state.initial = [Hole(leaf.type) for leaf in state.leaves]
+            if not state.generated:
+                self.add_flag(state, False)
+        elif flag is not None and not isinstance(state.template, Maybe) and not state.generated:
+            stable = False
+            self.add_flag(state, True)
+        inside = state.template.value if isinstance(state.template, Maybe) else state.template
+        if not same_template(inside, template):
+            what = conflict(state.initial, end, "").reason
+            error = self.s.unsupported(f"'{place.key}' changes its kind in a loop: {what}",
+                                       "keep one structure of values throughout the loop", self.node)
+            raise Unroll(what, error)
+        for number, leaf in enumerate(leaves):
+            stable &= self.widen_leaf(place, state, number, leaf, inner)
+        return stable
+
+    def add_flag(self, state: Carried, initial: bool) -> None:
+        state.template = Maybe(state.template, Leaf(len(state.leaves)))
+        state.leaves.append(Varying(BOOL))
+        state.initial.append(initial)
+
+    def open_type(self, leaf: Any, inner: set[Variable]) -> ArrayType:
+        found = self.s.type(leaf)
+        if isinstance(found, StackType):
+            return found
+        sizes = tuple(None if size in inner else size for size in map(self.s.builder.representative, found.shape))
+        return found.with_shape(sizes)
+
+    def widen_leaf(self, place: Location, state: Carried, number: int, end: Any, inner: set[Variable]) -> bool:
+        have = state.leaves[number]
+        if not isinstance(have, Varying):
+            if same_static(have, end):
+                return True
+            before = self.s.type(state.initial[number])
+        else:
+            before = have.type
+        joined = join_types(before, self.open_type(end, inner))
+        if joined is None:
+            error = self.s.unsupported(f"'{place.key}' changes its number of dimensions in a loop",
+                                       "keep its rank the same in every iteration", self.node)
+            raise Unroll("rank", error)
+        if isinstance(have, Varying) and same_types(have.type, joined):
+            return True
+        state.leaves[number] = Varying(joined)
+        if isinstance(state.initial[number], Hole):
+            state.initial[number] = Hole(joined)
+        return False
+
+    def results(self) -> tuple[Any, ...]:
+        """The operands that the body ends with, one for each carried variable."""
+        out = []
+        for place, state in self.carried.items():
+            end = place.read()
+            if isinstance(state.template, Maybe) and not isinstance(end, Maybe):
+                end = Maybe(end, True)
+            if state.generated and isinstance(end, Maybe):
+                end = end.value
+            leaves: list[Any] = []
+            if end is UNDEFINED:
+                leaves = [Hole(leaf.type) for leaf in state.leaves]
+            else:
+                take_apart(end, leaves)
+            for have, leaf in zip(state.leaves, leaves, strict=True):
+                if isinstance(have, Varying):
+                    operand = leaf if isinstance(leaf, Hole) else self.s.operand(leaf)
+                    out.append(cast(self.s, operand, have.type))
+        return tuple(out)
+
+    def initial_operands(self) -> tuple[Any, ...]:
+        out = []
+        for state in self.carried.values():
+            for have, leaf in zip(state.leaves, state.initial, strict=True):
+                if isinstance(have, Varying):
+                    operand = leaf if isinstance(leaf, Hole) else self.s.operand(leaf)
+                    out.append(cast(self.s, operand, have.type))
+        return tuple(out)
+
+    def check_aliases(self, written: set[Cell]) -> set[Cell]:
+        """Refuse where writes would go to arrays that other carried names may share; cells that are shared."""
+        ends: list[Cell] = []
+        for place, state in self.carried.items():
+            if place.kind == "cell":
+                continue
+            leaves: list[Any] = []
+            take_apart(place.read(), leaves)
+            for number, leaf in enumerate(leaves):
+                if isinstance(leaf, Array) and number < len(state.leaves) and isinstance(state.leaves[number], Varying):
+                    ends.append(leaf.cell)
+        starts = [cell for cell in self.head_cells.values() if cell is not None]
+        outside = {cell for cell in ends if cell.depth < self.s.store.depth}
+        shared = outside | {c for group in (ends, starts) for c in group if group.count(c) > 1}
+        heads_written = [cell for cell in self.head_cells if cell in written]
+        exchanged = {p.holder for p in self.carried if p.kind == "cell"}.intersection(starts, ends)
+        if (heads_written and shared) or exchanged:
+            raise Unroll("aliases", self.s.unsupported(
+                "an array is written in a loop in which its name comes to share memory with another",
+                "copy the array where the names are exchanged", self.node))
+        for head in heads_written:
+            first = self.head_cells[head]
+            if first is not None:
+                first.stale = "it was written in a loop under another name"
+                if first.parameter:
+                    raise self.s.unsupported("an argument is written in a loop under a name that changes",
+                                             "copy the argument first", self.node)
+        return shared
+
+    def leave(self, targets: tuple[Variable, ...], shared: set[Cell]) -> None:
+        """Give every carried place its value after the loop."""
+        remaining = iter(targets)
+        for place, state in self.carried.items():
+            values = []
+            for leaf in state.leaves:
+                if not isinstance(leaf, Varying):
+                    values.append(leaf)
+                    continue
+                target = next(remaining)
+                value = self.s.wrap(target)
+                if isinstance(value, Array):
+                    value.cell.contiguous = None
+                    if shared and place.kind != "cell":
+                        value.cell.ambiguous = SHARED
+                values.append(value)
+            value = put_together(state.template, values)
+            self.s.store.write(place, value.cell.value if place.kind == "cell" else value)
+        for cell in shared:
+            cell.ambiguous = SHARED
+
+    def targets(self) -> tuple[tuple[Variable, ...], list]:
+        unknown: list = []
+        targets = []
+        for place, state in self.carried.items():
+            for leaf in state.leaves:
+                if isinstance(leaf, Varying):
+                    target = self.s.builder.target(leaf.type, unknown)
+                    target.name = place.key if place.kind == "name" else None
+                    if place.kind == "cell":
+                        target.name = place.read().name
+                    targets.append(target)
+        return tuple(targets), unknown
+
+
+def same_types(a: Any, b: Any) -> bool:
+    if isinstance(a, StackType) or isinstance(b, StackType):
+        return isinstance(a, StackType) and isinstance(b, StackType)
+    return (a.dtype == b.dtype and a.weak == b.weak and a.ndim == b.ndim
+            and all(x is y or same_size(x, y) for x, y in zip(a.shape, b.shape, strict=True)))
+
+
+def range_loop(s: Specialiser, start: Any, stop: Any, step: Any, body: Callable[[Variable], None],
+               frame: Frame, live: frozenset[str] | None, node: Any, name: str | None) -> None:
+    """`for i in range(start, stop, step): body(i)` as a loop of the core program."""
+    loop = Loop(s, frame, live, node)
+    location = s.location(node)
+    while True:
+        index, block = Variable(name, INT), Block()
+        bound_index(s.builder, index, start, step)
+        s.builder.upper_bounds[index] = stop if isinstance(step, int) and step > 0 else None
+        stable, carried, shared = one_pass(s, loop, block, index, lambda i=index: body(i))
+        if stable:
+            break
+    if not block.statements and not loop.carried:
+        return
+    initial = loop.initial_operands()
+    targets, unknown = loop.targets()
+    s.builder.append(For(targets, index, start, stop, step, carried, initial, block, location))
+    emit_sizes(s, unknown)
+    loop.leave(targets, shared)
+
+
+def one_pass(s: Specialiser, loop: Loop, block: Block, index: Variable | None, body: Callable) -> tuple:
+    """Try the body once; whether the head was stable, the carried variables, and the cells that are shared."""
+    s.store.open()
+    s.loops.append({index} if index is not None else set())
+    try:
+        with s.builder.inside(block):
+            carried = loop.enter()
+            s.loops[-1].update(carried)
+            body()
+            stable, shared = finish_pass(s, loop, block)
+    finally:
+        s.loops.pop()
+        s.store.close()
+    return stable, carried, shared
+
+
+def finish_pass(s: Specialiser, loop: Loop, block: Block) -> tuple[bool, set[Cell]]:
+    writes = {place: place.read() for place in s.store.trials[-1] if outer_place(s, place)}
+    stable = loop.settle(block, writes)
+    if not stable:
+        return False, set()
+    written = {place.holder for place in s.store.trials[-1] if place.kind == "cell"}
+    shared = loop.check_aliases(written)
+    block.results = loop.results()
+    return True, shared
+
+
+def outer_place(s: Specialiser, place: Location) -> bool:
+    return id(place.holder) not in s.store.born[-1] and place.depth < s.store.depth
+
+
+def while_loop(s: Specialiser, test: Callable[[], Any], body: Callable[[], None], frame: Frame,
+               live: frozenset[str] | None, node: Any) -> None:
+    """`while test(): body()` as a loop of the core program."""
+    loop = Loop(s, frame, live, node)
+    location = s.location(node)
+    while True:
+        head, block = Block(), Block()
+        s.store.open()
+        s.loops.append(set())
+        try:
+            with s.builder.inside(head):
+                carried = loop.enter()
+                s.loops[-1].update(carried)
+                going = test()
+                if going is False:
+                    return
+                head.results = (going,)
+                with s.builder.inside(block):
+                    body()
+                    whole = Block([*head.statements, *block.statements])
+                    stable, shared = finish_pass(s, loop, whole)
+                    block.results = whole.results
+                    block.statements = block.statements
+        finally:
+            s.loops.pop()
+            s.store.close()
+        if stable:
+            break
+    if going is True:
+        raise s.unsupported("this loop never ends: its condition does not depend on what it changes",
+                            "add a break, or a condition that becomes false", node)
+    initial = loop.initial_operands()
+    targets, unknown = loop.targets()
+    s.builder.append(While(targets, carried, initial, head, block, location))
+    emit_sizes(s, unknown)
+    loop.leave(targets, shared)

@@ -1,0 +1,93 @@
+"""min, max, sorted, any and all."""
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import gast
+import numpy as np
+
+from ..core import INT, Variable
+from ..registry import PRIMITIVES
+from .branches import branch
+from .control import truth
+from .iteration import elements, make_reversed
+from .machine import Specialiser
+from .operators import binary
+from .values import Array, has_dynamic
+
+
+def extreme(kind: Any, primitive: str) -> Any:
+    """min and max: of the items of one argument or of several; the first of equals, as Python has it."""
+
+    def run(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+        key = keywords.get("key")
+        if len(arguments) == 1 and isinstance(arguments[0], Array) and key is None:
+            return s.call(np.max if primitive == "maximum" else np.min, [arguments[0]], {}, node)
+        items = list(elements(s, arguments[0], node)) if len(arguments) == 1 else list(arguments)
+        if not items and "default" in keywords:
+            return keywords["default"]
+        if not items:
+            raise ValueError(f"{kind.__name__}() arg is an empty sequence\n{s.location(node)}")
+        value = lambda item: item if key is None else s.call(key, [item], {}, node)
+        if not has_dynamic(items) and key is None:
+            return kind(items)
+        if key is None and all(map(is_size, items)):
+            return functools.reduce(s.builder.dimension_max if primitive == "maximum" else s.builder.dimension_min, items)
+        best = items[0]
+        compare = gast.Gt() if primitive == "maximum" else gast.Lt()
+        for item in items[1:]:
+            better = truth(s, binary(s, compare, value(item), value(best), node), node)
+            if isinstance(better, bool):
+                best = item if better else best
+            else:
+                best = branch(s, better, lambda i=item: i, lambda b=best: b, NO_FRAME, None, node)
+        return best
+
+    return run
+
+
+NO_FRAME: Any = None
+
+
+def is_size(value: Any) -> bool:
+    """Whether a value is a Python int, known or not."""
+    return type(value) is int or isinstance(value, Variable) and value.type == INT
+
+
+def quantifier(conjunctive: bool) -> Any:
+    def run(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+        (iterable,) = arguments
+        if isinstance(iterable, Array):
+            return s.call(np.all if conjunctive else np.any, [iterable], {}, node)
+        result: Any = conjunctive
+        for item in elements(s, iterable, node):
+            test = truth(s, item, node)
+            if isinstance(test, bool):
+                if test != conjunctive:
+                    return test
+            elif isinstance(result, bool):
+                result = test
+            else:
+                result = s.builder.emit(PRIMITIVES["logical_and" if conjunctive else "logical_or"], result, test)
+        return result
+
+    return run
+
+
+def make_sorted(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    (iterable,) = arguments
+    key, backwards = keywords.get("key"), keywords.get("reverse", False)
+    if isinstance(iterable, Array) and key is None:
+        in_order = s.call(np.sort, [iterable], {}, node)
+        return make_reversed(s, [in_order], {}, node) if backwards else in_order
+    items = list(elements(s, iterable, node))
+    keys = [item if key is None else s.call(key, [item], {}, node) for item in items]
+    if has_dynamic(keys):
+        if key is None and all(s.number(k) for k in keys):
+            in_order = s.call(np.sort, [s.call(np.array, [items], {}, node)], {}, node)
+            found = list(elements(s, in_order, node))
+            return s.store.new(found[::-1] if backwards else found)
+        raise s.unsupported("sorted() by keys known only at run time", "use np.argsort", node)
+    order = sorted(range(len(items)), key=keys.__getitem__, reverse=backwards)
+    return s.store.new([items[k] for k in order])
