@@ -6,6 +6,7 @@
 array([2., 4.])
 """
 from .api import grad, hessian, hvp, jacfwd, jacrev, jvp, linearize, value_and_grad, vjp
+from .batching import vmap
 from .checks import check_grads
 from .programs import checkpoint, jit, source, stop_gradient
 
@@ -24,4 +25,5 @@ __all__ = [
     "stop_gradient",
     "value_and_grad",
     "vjp",
+    "vmap",
 ]

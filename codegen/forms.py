@@ -79,11 +79,10 @@ def size(statement: Assign, to: Expressions) -> Tree:
 
 @form("slice_size", "slice_start")
 def slice_bounds(statement: Assign, to: Expressions) -> Tree:
-    size, *bounds = (to.tree(operand, True) for operand in statement.operands)
-    places = method(call("slice", *bounds), "indices", size)
-    if statement.primitive.name == "slice_start":
-        return subscript(places, constant(0))
-    return call("len", call("range", gast.Starred(places, gast.Load())))
+    size, start, stop, step = statement.operands
+    part = slice(start, stop, None if is_int(step, 1) else step)
+    places = subscript(call("range", to.tree(size, True)), to.index((part,)))
+    return attribute(places, "start") if statement.primitive.name == "slice_start" else call("len", places)
 
 
 @form("reshape")

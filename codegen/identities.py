@@ -35,6 +35,7 @@ x * -1 -> -x
 x / -1 -> -x
 +x -> x
 -(-x) -> x
+x + x -> 2 * x
 x + -y -> x - y
 -x + y -> y - x
 x - -y -> x + y
@@ -166,7 +167,12 @@ def apply_identities(
         if not isinstance(becomes, Pattern):
             yield becomes.value if isinstance(becomes, ast.Constant) else bound[becomes]
         elif "b" not in kinds:
-            yield Call(PRIMITIVES[becomes.name], tuple(bound[letter] for letter in becomes.operands), {})
+            yield Call(PRIMITIVES[becomes.name], tuple(meaning(part, bound) for part in becomes.operands), {})
+
+
+def meaning(part: Any, bound: dict[str, Operand]) -> Operand:
+    """What a letter or constant on the right side of an identity is."""
+    return part.value if isinstance(part, ast.Constant) else bound[part]
 
 
 def fits(definition: Definition, pattern: Any, operand: Operand, bound: dict[str, Operand]) -> bool:

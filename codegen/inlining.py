@@ -38,7 +38,7 @@ from .core import (
 )
 
 # Their printed form repeats an operand, which must then be a name.
-REPEATING = frozenset({"check_index"})
+REPEATING = frozenset({"check_index", "check_same"})
 
 
 @dataclass

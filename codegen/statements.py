@@ -14,6 +14,7 @@ from .forms import basic
 from .trees import (
     OPERATORS,
     assign,
+    attribute,
     call,
     constant,
     infix,
@@ -156,9 +157,12 @@ def check(made: Assign, to: Expressions, target: str) -> list[Tree]:
 
 @written("print")
 def print_statement(made: Assign, to: Expressions, target: str) -> list[Tree]:
-    defaults = {"sep": " ", "end": "\n"}
-    keywords = {k: constant(v) for k, v in made.static.items() if defaults.get(k) != v}
-    return [statement(call("print", *map(to.tree, made.operands), **keywords))]
+    defaults = {"sep": " ", "end": "\n", "template": None}
+    keywords = {k: constant(v) for k, v in made.static.items() if k != "template" and defaults.get(k) != v}
+    shown, template = list(map(to.tree, made.operands)), made.static.get("template")
+    if template is not None:
+        shown = [call(attribute(constant(template), "format"), *shown)]
+    return [statement(call("print", *shown, **keywords))]
 
 
 def copied(base: Operand, target: str, to: Expressions) -> Tree:

@@ -115,7 +115,7 @@ def placeholders(leaves: list[Any], names: list[str | None], pins: frozenset) ->
         known = {axis: 0 for where, axis in pins if where == number}
         contiguous = leaf.flags.c_contiguous if isinstance(leaf, np.ndarray) else True
         value = leaf if None in known else None
-        items.append(Parameter(leaf_type(leaf, known), name, contiguous, value))
+        items.append(Parameter(leaf_type(leaf, known), name, contiguous, value, number))
     return items, dynamic
 
 

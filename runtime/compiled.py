@@ -69,7 +69,10 @@ class Compiled:
 
     def fetched(self) -> list[Any] | None:
         """The captured values of this call; None if one has another type than the program was made for."""
-        values = [capture.fetch() for capture in self.captures]
+        try:
+            values = [capture.fetch() for capture in self.captures]
+        except Exception:
+            return None
         for value, known in zip(values, self.capture_types, strict=True):
             if not fits(value, known):
                 return None

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..autodiff import paste
-from ..codegen.core import Block, Program, Variable, type_of
+from ..codegen.core import Assign, Block, Program, Variable, type_of
 from ..codegen.errors import NotDifferentiableError, ShapeMismatchError, TypeMismatchError
 from ..codegen.registry import PRIMITIVES
 from ..codegen.specialise import put_together
 from ..codegen.specialise.calls import call
 from ..codegen.specialise.merge import Leaf, Record, take_apart
+from ..codegen.specialise.nodes import Node, open_node, same_metadata
 from ..codegen.specialise.values import Array, Cell
 
 
@@ -129,8 +130,18 @@ class Opened:
 
     def splice(self, program: Program, *more: Any) -> list[Any]:
         """Emit a derived program here, for this call's leaves and `more` operands; its results as values."""
-        results = paste(self.s.builder, program, (*self.operands, *more))
+        results = paste(self.s.builder, self.aux_let_through(program), (*self.operands, *more))
         return [self.s.wrap(result) for result in results]
+
+    def aux_let_through(self, program: Program) -> Program:
+        """The program with the auxiliary results as they were before they were stopped: that held for it alone."""
+        made = {t: s for s in program.body.statements if isinstance(s, Assign) for t in s.targets}
+        results = list(program.body.results)
+        for k in range(len(self.results), self.count):
+            stop = made.get(results[k])
+            if stop is not None and stop.primitive.name == "stop_gradient":
+                results[k] = stop.operands[0]
+        return Program(program.name, program.parameters, Block(program.body.statements, tuple(results)))
 
     def answer(self, results: list[Any]) -> tuple[Any, Any]:
         """The function's value and what it returned beside it, from the program's results."""
@@ -248,6 +259,10 @@ def paired(template: Any, value: Any, what: str, whose: str, location: Any) -> l
     elif isinstance(template, Record):
         same = type(value) is template.kind
         pairs = [(part, getattr(value, name)) for name, part in template.fields.items()] if same else None
+    elif isinstance(template, Node) and type(value) is template.kind:
+        children, metadata = open_node(value)
+        same = same_metadata(metadata, template.metadata) and len(children) == len(template.children)
+        pairs = list(zip(template.children, children, strict=True)) if same else None
     if pairs is None:
         raise TypeMismatchError(f"{whose} was given a {what} of another structure than what it belongs to: a "
                                 f"{type(value).__name__} for a {kind_of(template)}",
@@ -257,4 +272,4 @@ def paired(template: Any, value: Any, what: str, whose: str, location: Any) -> l
 
 def kind_of(template: Any) -> str:
     size = f" of {len(template)}" if isinstance(template, (tuple, list, dict)) else ""
-    return (template.kind if isinstance(template, Record) else type(template)).__name__ + size
+    return (template.kind if isinstance(template, (Record, Node)) else type(template)).__name__ + size

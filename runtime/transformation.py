@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 import types
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +34,7 @@ class Transformation:
 
     def __init__(self, function: Any):
         if isinstance(function, str):
-            function = parse_text(function)
+            function = parse_text(function, {"__name__": "<source>", "np": np, "math": math})
         if not callable(function) and not isinstance(function, (Closure, Method, ArrayMethod)):
             raise TypeError(f"expected a function, got {type(function).__name__}")
         self.function = function

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...codegen import expressions
 from ...codegen.core import Assign, Variable
+from ...codegen.forms import FORMS
 from ...codegen.registry import Primitive
 from ...codegen.trees import attribute, call, constant, infix, unary
 
@@ -26,8 +27,8 @@ def form(called: str, printed: Callable[..., Tree] | str | None, **traits: bool)
 
 
 def helper(called: str) -> Primitive:
-    """A function of support.py."""
-    return form(called, f"support.{called}")
+    """A function of support.py; not under the name of a primitive that is printed in its own way."""
+    return form(f"{called}_of" if called in FORMS else called, f"support.{called}")
 
 
 def cast_tree(value: Tree, dtype: np.dtype, source: np.dtype) -> Tree:

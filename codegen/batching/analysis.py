@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from .. import core
 from ..core import (
     Assign,
     Block,
@@ -96,7 +95,7 @@ class Analysis:
         self.ragged_stacks.update(stacks)
         inside = [statement] if isinstance(statement, Assign) else walk(Block([statement]))
         for one in inside:
-            if isinstance(one, Assign) and one.primitive.name in COLLECTIVES and one.static["axis"] is self.axis:
+            if isinstance(one, Assign) and self.collective(one):
                 raise UnsupportedError(
                     f"{one.primitive.name} where the examples of a batch go different ways",
                     "call it outside of branches and loops that depend on batched data", one.location)
@@ -107,7 +106,7 @@ class Analysis:
             if self.size_differs(statement):
                 self.batched.update(targets)
             return
-        if name in COLLECTIVES and statement.static["axis"] is self.axis:
+        if self.collective(statement):
             if COLLECTIVES[name]:
                 self.batched.update(targets)
             return
@@ -121,8 +120,12 @@ class Analysis:
         if statement.primitive.batch is None or (needs_lanes and needs_lanes(statement, self.differs)):
             self.laned.add(statement)
 
+    def collective(self, statement: Assign) -> bool:
+        """Whether a statement reads the other examples of this batch."""
+        return statement.primitive.name in COLLECTIVES and statement.static["axis"] is self.axis
+
     def size_differs(self, statement: Assign) -> bool:
-        """A size is batched where the array's own type says so, or nothing is known but that lanes made it."""
+        """A size is batched where the type of the array says so, or says nothing."""
         (array,) = statement.operands
         if not isinstance(array, Variable):
             return False
@@ -187,4 +190,3 @@ def mentioned(statement: Statement) -> Iterator[Variable]:
         yield from free_variables(Block([statement]))
 
 
-__all__ = ["Analysis", "core", "mentioned"]

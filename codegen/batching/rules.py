@@ -71,8 +71,9 @@ class Batching:
         return self.differs(self.given[position])
 
     def padded(self, position: int, rank: int) -> Operand:
-        """A batched operand with axes of size 1 after the batch, so that it has `rank` more axes than the batch."""
-        return pad(self.builder, self.operands[position], rank) if self.batched(position) else self.operands[position]
+        """An operand that, if batched, has axes of size 1 after the batch, up to `rank` behind it."""
+        operand = self.operands[position]
+        return pad(self.builder, operand, rank) if self.batched(position) else operand
 
     def full(self, position: int) -> Operand:
         """An operand with the batch as its first axis, whether or not it differs."""

@@ -5,9 +5,10 @@ import builtins
 
 import numpy as np
 
-from ..primitives import creation, effects, elementwise, structural
+from ..primitives import creation, elementwise, structural
 from ..registry import composition
 from .arguments import axis_index, c_order, cast, default_dtype, existing, shape_tuple
+from .known import require_equal
 
 
 @composition(np.array)
@@ -372,7 +373,7 @@ def diag_indices_from(arr):
     if arr.ndim < 2:
         raise ValueError("input array must be at least 2-d")
     for size in arr.shape[1:]:
-        effects.check_same(arr.shape[0], size, message="All dimensions of input must be of equal length")
+        require_equal(arr.shape[0], size, "All dimensions of input must be of equal length")
     return diag_indices(arr.shape[0], arr.ndim)
 
 

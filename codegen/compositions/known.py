@@ -18,4 +18,19 @@ class KnownEqual:
         return s.builder.same(*arguments)
 
 
+class RequireEqual:
+    """Refuse two sizes that differ, in the words of a message, where nothing else would.
+
+    >>> require_equal(3, 3, "sizes differ")
+    """
+
+    def __call__(self, a, b, message):
+        if a != b:
+            raise ValueError(message)
+
+    def __specialise__(self, s, arguments, keywords, node):
+        s.builder.require_same(*arguments, False)
+
+
 known_equal = KnownEqual()
+require_equal = RequireEqual()

@@ -6,10 +6,11 @@ import operator
 
 import numpy as np
 
-from ..primitives import effects, linalg
+from ..primitives import linalg
 from ..registry import composition
 from .arguments import axis_index
-from .known import known_equal
+from .known import known_equal, require_equal
+from .reductions import root_of_squares
 
 # NumPy does not name the types of its results.
 SlogdetResult, EighResult, QRResult, SVDResult = (
@@ -118,7 +119,7 @@ def pinv(a, rcond=None, hermitian=False, *, rtol=None):
 def matrix_power(a, n):
     """np.linalg.matrix_power, of a power known when compiling."""
     a, n = np.asarray(a), operator.index(n)
-    effects.check_same(a.shape[-2], a.shape[-1], message="Last 2 dimensions of the array must be square")
+    require_equal(a.shape[-2], a.shape[-1], "Last 2 dimensions of the array must be square")
     if n == 0:
         return np.broadcast_to(np.eye(a.shape[-1], dtype=a.dtype), a.shape).copy()
     if n < 0:
@@ -189,11 +190,9 @@ def greatest(size, axis, keepdims):
 
 
 def length(x, axes, keepdims):
-    """The root of the sum of squares. At 0, where it has no derivative, its derivative is 0."""
+    """The root of the sum of squares."""
     squares = np.real(np.conj(x) * x) if x.dtype.kind == "c" else x * x
-    total = np.sum(squares, axis=axes, keepdims=keepdims)
-    zero = total == 0
-    return np.where(zero, 0, np.sqrt(np.where(zero, 1, total)))
+    return root_of_squares(np.sum(squares, axis=axes, keepdims=keepdims))
 
 
 @composition(np.linalg.norm)

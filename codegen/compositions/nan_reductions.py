@@ -5,6 +5,7 @@ import numpy as np
 
 from ..registry import composition
 from .arguments import cast
+from .reductions import root_of_squares
 
 
 def without_nan(a, value):
@@ -118,4 +119,4 @@ def nanvar(a, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=None)
 def nanstd(a, axis=None, dtype=None, *, ddof=0, keepdims=False, correction=None):
     """np.nanstd."""
     variance = nanvar(a, axis, dtype, ddof=ddof, keepdims=keepdims, correction=correction)
-    return np.sqrt(variance)
+    return root_of_squares(variance)

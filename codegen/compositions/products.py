@@ -113,6 +113,8 @@ def einsum(*operands, optimize=False):
 
 def has_stretched(letter, place, terms, arrays):
     """Whether an operand's axis is of size 1 where another operand's is not: a factor without that axis."""
+    if terms[place].count(letter) > 1:
+        return False
     size = arrays[place].shape[terms[place].index(letter)]
     for other in range(len(terms)):
         if other != place and letter in terms[other]:
@@ -140,8 +142,9 @@ def cross(a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
     if axis is not None:
         axisa, axisb, axisc = axis, axis, axis
     a, b = np.moveaxis(np.asarray(a), axisa, -1), np.moveaxis(np.asarray(b), axisb, -1)
-    if a.shape[-1] != 3 or b.shape[-1] != 3:
-        raise ValueError("incompatible dimensions for cross product (both must be 3)")
+    for size in (a.shape[-1], b.shape[-1]):
+        if size != 3:
+            raise ValueError("incompatible dimensions for cross product (both must be 3)")
     x, y, z = a[..., 0], a[..., 1], a[..., 2]
     u, v, w = b[..., 0], b[..., 1], b[..., 2]
     return np.stack([y * w - z * v, z * u - x * w, x * v - y * u], axis=axisc)

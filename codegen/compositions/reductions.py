@@ -9,6 +9,7 @@ from ..primitives import reductions as reduce
 from ..primitives import structural
 from ..registry import composition
 from .arguments import axis_index, cast, product, reduced_axes
+from .known import require_equal
 
 
 def reduced(primitive, a, axis, keepdims):
@@ -205,6 +206,12 @@ def var(a, axis=None, dtype=None, *, ddof=0, keepdims=False, mean=None, correcti
     return cast(total / freedom, working if final.kind == "c" else final)
 
 
+def root_of_squares(total):
+    """The root of a sum of squares. At 0, where it has no derivative, its derivative is 0."""
+    zero = total == 0
+    return np.where(zero, 0, np.sqrt(np.where(zero, 1, total)))
+
+
 @composition(np.std, method="std")
 def std(a, axis=None, dtype=None, *, ddof=0, keepdims=False, mean=None, correction=None):
     """np.std."""
@@ -212,9 +219,7 @@ def std(a, axis=None, dtype=None, *, ddof=0, keepdims=False, mean=None, correcti
     working = mean_dtype(a.dtype) if dtype is None else np.dtype(dtype)
     variance = var(a, axis, working, ddof=ddof, keepdims=keepdims, mean=mean, correction=correction)
     final = result_dtype(a, dtype)
-    constant = variance == 0  # where the root has no derivative, as a norm has none: it is 0 by convention
-    root = np.where(constant, 0, np.sqrt(np.where(constant, 1, variance)))
-    return cast(root, variance.dtype if final.kind == "c" else final)
+    return cast(root_of_squares(variance), variance.dtype if final.kind == "c" else final)
 
 
 @composition(np.average)
@@ -237,15 +242,22 @@ def average(a, axis=None, weights=None, returned=False, *, keepdims=False):
     return averaged, structural.copy(structural.broadcast_to(scale, averaged.shape))
 
 
+INCONSISTENT_WEIGHTS = "Shape of weights must be consistent with shape of a along specified axis."
+
+
 def weights_over(a, axis, weights):
     """Weights of an array's shape, or of the shape of the axes averaged over, broadcast to the array's."""
-    if weights.ndim == a.ndim:
-        return structural.broadcast_to(weights, a.shape)
-    if axis is None:
+    if axis is None and weights.ndim != a.ndim:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    if weights.ndim == a.ndim:
+        for axis in range(a.ndim):
+            require_equal(weights.shape[axis], a.shape[axis], INCONSISTENT_WEIGHTS)
+        return weights
     axes = [axis_index(one, a.ndim) for one in (axis if isinstance(axis, (tuple, list)) else (axis,))]
     if weights.ndim != len(axes):
-        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+        raise ValueError(INCONSISTENT_WEIGHTS)
+    for place, axis in enumerate(axes):
+        require_equal(weights.shape[place], a.shape[axis], INCONSISTENT_WEIGHTS)
     weights = np.transpose(weights, [axes.index(one) for one in sorted(axes)])
     return structural.broadcast_to(np.expand_dims(weights, reduced_axes_left(axes, a.ndim)), a.shape)
 

@@ -17,8 +17,6 @@ def floating(a):
 
 def finite_peak(a, axes):
     """The largest element, or 0 where that is infinite: what exponents may have subtracted from them."""
-    if any([known_equal(a.shape[axis], 0) for axis in axes]):
-        return np.sum(a, axis=axes, keepdims=True)
     peak = np.max(a, axis=axes, keepdims=True)
     return np.where(np.isfinite(peak), peak, 0)
 
@@ -32,7 +30,8 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
         b = np.asarray(b)
         a, b = np.broadcast_arrays(np.where(b == 0, -np.inf, a), b)
     axes = reduced_axes(axis, a.ndim)
-    peak = finite_peak(a, axes)
+    nothing = any([known_equal(a.shape[axis], 0) for axis in axes])
+    peak = np.sum(a, axis=axes, keepdims=True) if nothing else finite_peak(a, axes)
     terms = np.exp(a - peak) if b is None else b * np.exp(a - peak)
     total = np.sum(terms, axis=axes, keepdims=keepdims)
     shift = peak if keepdims else np.squeeze(peak, axes)

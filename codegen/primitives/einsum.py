@@ -22,6 +22,9 @@ def einsum_type(builder: Builder, *operands: Operand, subscripts: str) -> ArrayT
         if len(letters) != len(shape):
             raise ShapeMismatchError(f"einstein sum subscripts string {letters!r} does not fit an operand of "
                                      f"{len(shape)} dimensions", location=builder.location)
+        for place, letter in enumerate(letters):
+            message = f"dimensions in an operand for collapsing index {letter!r} don't match"
+            builder.require_same(shape[letters.index(letter)], shape[place], message, False)
         for letter, size in zip(letters, map(builder.representative, shape)):
             known = sizes.get(letter, 1)
             if isinstance(known, int) and known == 1:

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,8 +32,9 @@ from .external import Capture, Externals, Guard, known_sizes
 from .indexing import get_item, set_item
 from .iteration import elements
 from .library import call_native
-from .machine import NeedStatic, Specialiser, Unroll
+from .machine import BranchEnds, NeedStatic, Specialiser, Unroll
 from .merge import Leaf, is_record, make_record, put_together, take_apart
+from .nodes import build_node, is_node, open_node
 from .operators import as_array, binary
 from .statements import run
 from .values import Array, Cell
@@ -44,17 +46,23 @@ for part in (assign, as_array, binary, branch, call, call_native, call_quietly, 
 assert primitives and compositions
 
 
+# Python's own limit is for programs that recurse by mistake; each call of the user's takes a dozen of ours.
+DEEP = 30_000
+
+
 @dataclass(slots=True)
 class Parameter:
     """An argument known only at run time: its type (sizes None where they are not part of the signature).
 
-    `value`, if given, is an integer's value, which is then known after all.
+    `value`, if given, is an integer's value, which is then known after all. `position` is its place among the
+    program's parameters (by default, after those before it).
     """
 
     type: ArrayType
     name: str | None = None
     contiguous: bool = True
     value: int | None = None
+    position: int | None = None
 
 
 @dataclass(slots=True)
@@ -86,39 +94,55 @@ class Specialisation:
     def __init__(self, exact: bool = False):
         self.exact = exact
         self.builder = Builder(Block())
-        self.parameters: list[Variable] = []
+        self.parameters: dict[int, Variable] = {}
         self.captured: list[Variable] = []
-        self.cells: list[Cell | None] = []
+        self.cells: dict[int, Cell | None] = {}
         self.externals = Externals(self.capture)
         self.s = Specialiser(self.builder, self.externals)
 
     def run(self, function: Any, arguments: list[Any], keywords: dict[str, Any], name: str | None) -> Specialised:
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(limit, DEEP))
+        try:
+            return self.specialised(function, arguments, keywords, name)
+        finally:
+            sys.setrecursionlimit(limit)
+
+    def specialised(self, function: Any, arguments: list[Any], keywords: dict[str, Any],
+                    name: str | None) -> Specialised:
         values = [self.enter(a) for a in arguments]
         named = {key: self.enter(a) for key, a in keywords.items()}
         try:
             result = call(self.s, function, values, named, None)
         except Unroll as need:
             raise need.error from None
+        except BranchEnds:
+            result = None
         leaves: list[Any] = []
         template = take_apart(result, leaves)
         results = [self.s.operand(leaf) for leaf in leaves]
-        written = [k for k, cell in enumerate(self.cells)
+        written = [k for k, cell in sorted(self.cells.items(), key=lambda item: item[0])
                    if cell is not None and cell.value is not self.parameters[k]]
         results += [self.cells[k].value for k in written]
         self.builder.block.results = tuple(results)
-        program = Program(name or function_name(function), (*self.parameters, *self.captured), self.builder.block)
+        parameters = (self.parameters[k] for k in sorted(self.parameters))
+        program = Program(name or function_name(function), (*parameters, *self.captured), self.builder.block)
         return Specialised(program, template, self.externals.captures, self.externals.guards, written)
 
     def enter(self, value: Any) -> Any:
         """An argument as a value: each Parameter in it becomes a parameter of the program."""
         if isinstance(value, Parameter):
-            variable, made = self.parameter(value, len(self.parameters))
-            self.parameters.append(variable)
+            position = len(self.parameters) if value.position is None else value.position
+            variable, made = self.parameter(value, position)
+            self.parameters[position] = variable
             cell = made.cell if isinstance(made, Array) else None
             if cell is not None:
                 cell.parameter = True
-            self.cells.append(cell)
+            self.cells[position] = cell
             return made if value.value is None else value.value
+        if is_node(value):
+            children, metadata = open_node(value)
+            return self.s.store.new(build_node(type(value), metadata, list(map(self.enter, children))))
         if type(value) in (tuple, list):
             return type(value)(map(self.enter, value))
         if isinstance(value, tuple) and hasattr(value, "_fields"):

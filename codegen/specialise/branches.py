@@ -9,7 +9,7 @@ from .control import attempt, cast, defined_in, emit_sizes, placeholder
 from .machine import BranchEnds, Specialiser
 from .merge import Leaf, conflict, join_types, put_together, same_static, same_template, take_apart
 from .store import Frame, Location
-from .values import UNDEFINED, Array, Conflict, Maybe
+from .values import UNDEFINED, Array, Cell, Conflict, Maybe, collect_cells
 
 SHARED = "a condition or loop known only at run time decides which arrays share its memory"
 
@@ -18,8 +18,12 @@ def branch(s: Specialiser, test: Any, first: Callable, second: Callable, frame: 
            live: frozenset[str] | None, node: Any) -> Any:
     """Specialise both paths of a condition known only at run time, and join what they leave."""
     location = s.location(node)
-    block_a, trial_a, value_a = attempt(s, first)
-    block_b, trial_b, value_b = attempt(s, second)
+    s.tests.append(test)
+    try:
+        block_a, trial_a, value_a = attempt(s, first)
+        block_b, trial_b, value_b = attempt(s, second)
+    finally:
+        s.tests.pop()
     if trial_a is None or trial_b is None:
         s.builder.append(If((), test, block_a if trial_a is None else Block(),
                             block_b if trial_b is None else Block(), location))
@@ -37,12 +41,49 @@ def branch(s: Specialiser, test: Any, first: Callable, second: Callable, frame: 
             value = value.cell.value
         if value is not place.read():
             s.store.write(place, value)
+    note_sharing(s, join, frame, live)
     return joined[-1]
 
 
 def matters(place: Location, frame: Frame, live: frozenset[str] | None) -> bool:
     """Whether a place may be read later."""
     return live is None or place.kind != "name" or place.holder is not frame or place.key in live
+
+
+def note_sharing(s: Specialiser, join: Join, frame: Frame, live: frozenset[str] | None) -> None:
+    """Joined arrays that may be arrays which are still in use cannot be written; nor can these."""
+    columns = [(value, [leaf.cell for leaf in join.leaves[k] if isinstance(leaf, Array)])
+               for k, value in join.made.items() if isinstance(value, Array)]
+    seen: dict[Cell, int] = {}
+    for _, cells in columns:
+        for cell in set(cells):
+            seen[cell] = seen.get(cell, 0) + 1
+    outer = {cell for _, cells in columns for cell in cells if cell.depth <= join.trials[0].depth}
+    in_use = cells_in_use(s, frame, live) if outer else set()
+    for value, cells in columns:
+        shared = [c for c in cells if c.ambiguous or seen[c] > 1 or c in outer and (c.parameter or c in in_use)]
+        if shared:
+            value.cell.ambiguous = next((c.ambiguous for c in shared if c.ambiguous), SHARED)
+        for cell in shared:
+            cell.ambiguous = cell.ambiguous or SHARED
+
+
+def cells_in_use(s: Specialiser, frame: Frame, live: frozenset[str] | None) -> set[Cell]:
+    """The buffers of all arrays that any function now running can still reach."""
+    found: set[Cell] = set()
+    seen: set[int] = set()
+    for running in (frame, *s.frames):
+        while running is not None:
+            for name, value in running.names.items():
+                if not (running is frame and live is not None and name not in live):
+                    collect_cells(value, found, seen)
+            running = running.parent
+    return found
+
+
+def sharing_key(leaf: Any) -> Any:
+    """The identity of an array, view and all; None for anything else."""
+    return (leaf.cell, *map(id, leaf.path)) if isinstance(leaf, Array) else None
 
 
 class Join:
@@ -56,6 +97,9 @@ class Join:
         self.location = location
         self.inner = [set(defined_in(block)) for block in blocks]
         self.columns: list[tuple[Any, Any, ArrayType]] = []
+        self.numbers: dict[Any, int] = {}
+        self.leaves: list[tuple[Any, Any]] = []
+        self.made: dict[int, Any] = {}
 
     def values(self, pairs: list[tuple[Any, Any]], generated: list[bool]) -> list[Any]:
         plans = [self.plan(a, b, g) for (a, b), g in zip(pairs, generated, strict=True)]
@@ -99,14 +143,13 @@ class Join:
             return None
         if isinstance(joined, ArrayType):
             joined = joined.with_shape(tuple(None if any(d in i for i in self.inner) else d for d in joined.shape))
-            self.note_sharing(a, b)
+        key = tuple(sharing_key(leaf) for leaf in (a, b))
+        if all(key) and key in self.numbers:
+            return Column(self.numbers[key])
+        self.numbers[key] = len(self.columns)
+        self.leaves.append((a, b))
         return self.column(placeholder(joined) if missing[0] else a_value,
                            placeholder(joined) if missing[1] else b_value, joined)
-
-    def note_sharing(self, a: Any, b: Any) -> None:
-        for value, trial in ((a, self.trials[0]), (b, self.trials[1])):
-            if isinstance(value, Array) and value.cell.depth <= trial.depth:
-                value.cell.ambiguous = SHARED
 
     def read(self, side: int, leaf: Any, missing: bool) -> Any:
         """The operand of a leaf, read at the end of its path."""
@@ -119,6 +162,7 @@ class Join:
 
     def column(self, a: Any, b: Any, joined: ArrayType) -> Column:
         self.columns.append((a, b, joined))
+        self.leaves += [(None, None)] * (len(self.columns) - len(self.leaves))
         return Column(len(self.columns) - 1)
 
     def finish(self) -> list[Variable]:
@@ -138,13 +182,15 @@ class Join:
         return list(targets)
 
     def pick(self, leaves: list[Any], targets: list[Variable]) -> list[Any]:
-        return [self.wrap(targets[leaf.number]) if isinstance(leaf, Column) else leaf for leaf in leaves]
+        return [self.value(leaf.number, targets) if isinstance(leaf, Column) else leaf for leaf in leaves]
 
-    def wrap(self, target: Variable) -> Any:
-        value = self.s.wrap(target)
-        if isinstance(value, Array):
-            value.cell.contiguous = None
-        return value
+    def value(self, number: int, targets: list[Variable]) -> Any:
+        """The value of a column: one array, however many names the two paths gave it."""
+        if number not in self.made:
+            value = self.made[number] = self.s.wrap(targets[number])
+            if isinstance(value, Array):
+                value.cell.contiguous = None
+        return self.made[number]
 
 
 class Column:

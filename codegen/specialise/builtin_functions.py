@@ -1,6 +1,8 @@
 """Python's builtins on values of which parts are known only at run time."""
 from __future__ import annotations
 
+import functools
+import math
 from typing import Any
 
 import gast
@@ -143,6 +145,25 @@ def nothing(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
     """What every object's own __init__ does."""
 
 
+def multiplied(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    """math.prod."""
+    items = list(elements(s, arguments[0], node))
+    return functools.reduce(lambda a, b: binary(s, gast.Mult(), a, b, node), items, keywords.get("start", 1))
+
+
+def distance(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    """math.dist."""
+    p, q = (list(elements(s, point, node)) for point in arguments)
+    if len(p) != len(q):
+        raise s.located(ValueError("both points must have the same number of dimensions"), node)
+    return s.call(math.hypot, [binary(s, gast.Sub(), a, b, node) for a, b in zip(p, q, strict=True)], {}, node)
+
+
+def exact_sum(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    """math.fsum."""
+    return total(s, arguments, {"start": 0.0}, node)
+
+
 def instance_check(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
     value, kinds = arguments
     if not is_dynamic(value):
@@ -202,7 +223,7 @@ BUILTINS = {
     any: quantifier(False), all: quantifier(True), abs: absolute, float: conversion(float, FLOAT),
     int: conversion(int, INT), bool: conversion(bool, BOOL), complex: conversion(complex, COMPLEX), round: rounded,
     pow: power, divmod: quotient_and_remainder, list: make_list, tuple: make_tuple, set: make_set, dict: make_dict,
-    sorted: make_sorted, iter: make_iterator, next: next_item, dict.fromkeys: from_keys,
+    sorted: make_sorted, math.fsum: exact_sum, math.prod: multiplied, math.dist: distance, iter: make_iterator, next: next_item, dict.fromkeys: from_keys,
     object.__setattr__: set_raw, object.__init__: nothing, **CLASS_FUNCTIONS, isinstance: instance_check, type: type_check, getattr: get_attr, hasattr: has_attr,
     setattr: set_attr, callable: is_callable, print: show, str: to_string, format: to_format,
 }

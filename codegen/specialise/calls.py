@@ -9,18 +9,20 @@ from typing import Any
 
 import gast
 
+from ..errors import ChainruleError
 from ..registry import lookup
 from .attributes import Super, python_method
 from .builtin_functions import BUILTINS
 from .classes import construct, super_of
 from .expressions import sequence
 from .library import call_library, call_method, call_native, needs_rule
-from .machine import Specialiser
+from .machine import NeedStatic, Specialiser
 from .scope import inner_scope, scope_of
 from .store import Frame
 from .values import ArrayMethod, Closure, Method
 
-DEEPEST = 200
+DEEPEST = 40
+DEEPEST_KNOWN = 1000
 
 
 def evaluate_call(s: Specialiser, node: Any, frame: Frame) -> Any:
@@ -71,7 +73,8 @@ def call(s: Specialiser, function: Any, arguments: list[Any], keywords: dict[str
     if known is not None and needs_rule(s, function, known, arguments, keywords):
         return call_library(s, function, known, arguments, keywords, node)
     if isinstance(function, types.FunctionType):
-        return call_python(s, function, arguments, keywords, node)
+        foreign = (function.__module__ or "").split(".")[0] in ("numpy", "scipy")
+        return (call_foreign if foreign else call_python)(s, function, arguments, keywords, node)
     if isinstance(function, types.MethodType):
         return call(s, function.__func__, [function.__self__, *arguments], keywords, node)
     if isinstance(function, type):
@@ -142,6 +145,15 @@ def call_python(s: Specialiser, function: Any, arguments: list, keywords: dict, 
     return run_body(s, scope, frame, node)
 
 
+def call_foreign(s: Specialiser, function: Any, arguments: list, keywords: dict, node: Any) -> Any:
+    """A function of NumPy's or SciPy's that has no rule, but has source: its source is read, if that goes well."""
+    try:
+        return call_quietly(s, function, arguments, keywords, node)
+    except (ChainruleError, TypeError, AttributeError, NameError, KeyError) as error:
+        raise s.unsupported(f"{function.__module__}.{function.__qualname__} has no rule",
+                            "use a NumPy function that chainrule knows, or register a rule for it", node) from error
+
+
 def watch(s: Specialiser, function: Any) -> None:
     """The program holds for as long as the function has this code and these defaults."""
     for part in ("__code__", "__defaults__", "__kwdefaults__"):
@@ -159,10 +171,9 @@ def call_closure(s: Specialiser, function: Closure, arguments: list, keywords: d
 
 
 def run_body(s: Specialiser, scope: Any, frame: Frame, node: Any) -> Any:
-    if s.calls > DEEPEST:
-        raise s.unsupported(f"{scope.name} calls itself to a depth that is not known before it runs",
-                            "write a loop, or make the argument that ends the recursion static", node)
+    check_depth(s, scope, node)
     s.calls += 1
+    s.frames.append(frame)
     s.sources.append(scope.source)
     s.quiet += scope.quiet
     try:
@@ -170,7 +181,22 @@ def run_body(s: Specialiser, scope: Any, frame: Frame, node: Any) -> Any:
     finally:
         s.quiet -= scope.quiet
         s.sources.pop()
+        s.frames.pop()
         s.calls -= 1
+
+
+def check_depth(s: Specialiser, scope: Any, node: Any) -> None:
+    """Refuse recursion that only values known at run time end; ask for the sizes that end it, if it is sizes."""
+    if len(s.tests) <= DEEPEST and s.calls <= DEEPEST_KNOWN:
+        return
+    error = s.unsupported(f"{scope.name} calls itself to a depth that is not known before it runs",
+                          "write a loop, or make the argument that ends the recursion static", node)
+    wanted: set = set()
+    for test in s.tests:
+        roots, pins = s.origins(test)
+        if pins and not roots:
+            wanted |= pins
+    raise NeedStatic(frozenset(wanted), error) if wanted else error
 
 
 def bind(s: Specialiser, parameters: Any, frame: Frame, arguments: list, keywords: dict, defaults: tuple,

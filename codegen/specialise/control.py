@@ -16,6 +16,7 @@ def attempt(s: Specialiser, path: Callable) -> tuple[Block, Trial | None, Any]:
     """Specialise one path, and take its writes back; no trial if the path ends in an exception."""
     block = Block()
     s.store.open()
+    s.uncertain += 1
     ended, value = False, None
     try:
         with s.builder.inside(block):
@@ -25,6 +26,8 @@ def attempt(s: Specialiser, path: Callable) -> tuple[Block, Trial | None, Any]:
     except BaseException:
         s.store.close()
         raise
+    finally:
+        s.uncertain -= 1
     trial = s.store.close()
     return block, None if ended else trial, value
 

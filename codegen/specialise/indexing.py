@@ -76,14 +76,20 @@ def get_element(s: Specialiser, array: Any, index: Any, node: Any) -> Any:
     if not canonical:
         return array
     if not is_basic(canonical):
+        if s.diagonal and isinstance(array, Array):
+            return s.view(array, PRIMITIVES["getitem"], canonical, writable=False)
         return s.emit("getitem", array, canonical)
     if not isinstance(array, Array):
         return s.emit("getitem", array, canonical)
-    if array.path and array.path[-1].primitive.name == "getitem":
+    if array.path and by_basic_index(array.path[-1]):
         merged = compose(array.path[-1].operands[0], canonical)
         if merged is not None:
             return s.view(Array(array.cell, array.path[:-1]), PRIMITIVES["getitem"], merged)
     return s.view(array, PRIMITIVES["getitem"], canonical)
+
+
+def by_basic_index(step: ViewStep) -> bool:
+    return step.primitive.name == "getitem" and is_basic(step.operands[0])
 
 
 def compose(outer: tuple, inner: tuple) -> tuple | None:
@@ -148,7 +154,7 @@ def set_element(s: Specialiser, array: Array, index: Any, value: Any, node: Any)
     if not s.number(value):
         raise TypeError(f"cannot write a {type(value).__name__} into an array\n{s.location(node)}")
     canonical = canonical_index(s, s.shape(array), index, node)
-    if is_basic(canonical) and array.path and array.path[-1].primitive.name == "getitem":
+    if is_basic(canonical) and array.path and by_basic_index(array.path[-1]):
         merged = compose(array.path[-1].operands[0], canonical)
         if merged is not None:
             array, canonical = Array(array.cell, array.path[:-1]), merged

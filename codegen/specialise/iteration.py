@@ -121,7 +121,9 @@ def remaining(s: Specialiser, iterator: Iterator) -> Iterable[Any]:
 
 def make_iterator(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
     (iterable,) = arguments
-    return iterable if isinstance(iterable, (Iterator, Endless)) else s.store.new(Iterator(elements(s, iterable, node)))
+    if isinstance(iterable, (Iterator, Endless)):
+        return iterable
+    return s.store.new(Iterator(elements(s, iterable, node)))
 
 
 def next_item(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:

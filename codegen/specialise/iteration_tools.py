@@ -51,7 +51,18 @@ def is_number(value: Any) -> bool:
 
 def starmap(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
     function, rows = arguments
-    return s.store.new(Iterator([s.call(function, list(elements(s, row, node)), {}, node) for row in elements(s, rows, node)]))
+    items = [s.call(function, list(elements(s, row, node)), {}, node) for row in elements(s, rows, node)]
+    return s.store.new(Iterator(items))
+
+
+def chain_from(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    parts = [elements(s, part, node) for part in elements(s, arguments[0], node)]
+    return s.store.new(Iterator(itertools.chain(*parts)))
+
+
+def islice(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    iterable, *bounds = arguments
+    return s.store.new(Iterator(itertools.islice(elements(s, iterable, node), *bounds)))
 
 
 def count(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
@@ -110,7 +121,5 @@ TOOLS = {
     **{tool: over_lists(tool) for tool in (
         itertools.chain, itertools.product, itertools.combinations, itertools.permutations, itertools.pairwise,
         itertools.zip_longest, itertools.combinations_with_replacement)},
-    itertools.chain.from_iterable: lambda s, a, k, node: Iterator(
-        [item for part in elements(s, a[0], node) for item in elements(s, part, node)]),
-    itertools.islice: lambda s, a, k, node: Iterator(itertools.islice(elements(s, a[0], node), *a[1:])),
+    itertools.chain.from_iterable: chain_from, itertools.islice: islice,
 }

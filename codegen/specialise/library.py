@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import Variable
+from ..core import Variable, variables_in
 from ..registry import METHODS, Primitive, lookup
 from .container_methods import container_method
 from .indexing import get_element, set_element
@@ -28,11 +28,16 @@ def needs_rule(s: Specialiser, function: Any, known: Any, arguments: list, keywo
 
 def call_library(s: Specialiser, function: Any, known: Any, arguments: list, keywords: dict, node: Any) -> Any:
     """A function with a rule: a primitive is emitted, a composition is read as Python."""
-    out = keywords.pop("out", None) if "out" in keywords else None
+    out = keywords.pop("out", None)
+    if isinstance(function, np.ufunc) and len(arguments) > function.nin:
+        *arguments, out = arguments
+    outer, s.diagonal = s.diagonal, s.diagonal or function is np.diagonal
     try:
         result = emit_library(s, function, known, arguments, keywords, node)
     except (IndexError, ValueError, TypeError) as error:
         raise s.located(error, node) from error
+    finally:
+        s.diagonal = outer
     if out is None:
         return result
     out = out[0] if isinstance(out, tuple) else out
@@ -78,14 +83,56 @@ def emit_view(s: Specialiser, known: Primitive, arguments: list, keywords: dict,
     array, *rest = arguments
     if known.name == "getitem":
         return get_element(s, array, rest[0], node)
-    if known.name in ("reshape", "transpose"):
-        seen = s.view(array, known, *rest, **keywords)
-        if known.name == "reshape" and isinstance(seen, Array) and s.contiguous(array) is None:
-            copy = s.wrap(s.read(seen))
-            copy.cell.ambiguous = "reshape may have made a view or a copy"
-            return copy
-        return seen
+    if known.name == "broadcast_to":
+        return s.view(array, known, *rest, writable=False, **keywords)
+    if known.name == "transpose":
+        return s.view(array, known, *rest, **keywords)
+    if known.name == "reshape":
+        return emit_reshape(s, array, known, rest, keywords)
     return s.emit(known, *arguments, **keywords)
+
+
+def emit_reshape(s: Specialiser, array: Array, known: Primitive, rest: list, keywords: dict) -> Any:
+    """A view where NumPy makes one, a copy where it makes one, and an array not to be written where that is open."""
+    seen = s.view(array, known, *rest, **keywords)
+    if not isinstance(seen, Array) or s.contiguous(array) or splits_only(s, s.shape(array), s.shape(seen)):
+        return seen
+    shared = shares_memory(s, array, seen)
+    if shared:
+        return seen
+    copy = s.wrap(s.read(seen))
+    if shared is None:
+        copy.cell.ambiguous = "reshape may have made a view or a copy"
+        copy.cell.sizes = tuple(size for size in s.shape(array) if isinstance(size, Variable))
+    return copy
+
+
+def shares_memory(s: Specialiser, array: Array, seen: Array) -> bool | None:
+    """Whether a reshape of a view is itself a view: NumPy is asked, where all sizes are known."""
+    base = s.type(Array(array.cell)).shape
+    steps = [(step, list(variables_in((step.operands, tuple(step.static.values()))))) for step in seen.path]
+    if array.cell.contiguous is not True or not all(isinstance(n, int) for n in base) or any(v for _, v in steps):
+        return None
+    with np.errstate(all="ignore"):
+        view = np.empty(base, np.int8)
+        for step, _ in steps[:-1]:
+            view = step.primitive.implementation(view, *step.operands, **step.static)
+        return np.shares_memory(view, steps[-1][0].primitive.implementation(view, *steps[-1][0].operands))
+
+
+def splits_only(s: Specialiser, old: tuple, new: tuple) -> bool:
+    """Whether a reshape joins no two axes (those of size 1 aside): then it is a view whatever the strides."""
+    long = lambda shape: [size for size in shape if not (isinstance(size, int) and size == 1)]
+    old, new = long(old), long(new)
+    for size in old:
+        product: Any = 1
+        while new and not s.builder.same(product, size):
+            product = s.builder.dimension_multiply(product, new.pop(0))
+            if isinstance(product, int) and isinstance(size, int) and product > size:
+                return False
+        if not s.builder.same(product, size):
+            return False
+    return not new
 
 
 def call_method(s: Specialiser, method: ArrayMethod, arguments: list, keywords: dict, node: Any) -> Any:

@@ -6,9 +6,10 @@ from typing import Any
 
 from ..build import bound_index
 from ..core import BOOL, INT, ArrayType, Block, For, StackType, Variable, While
-from .branches import SHARED, matters
+from ..registry import PRIMITIVES
+from .branches import SHARED, branch, matters
 from .control import Hole, cast, defined_in, emit_sizes
-from .machine import Specialiser, Unroll
+from .machine import BranchEnds, Specialiser, Unroll
 from .merge import Leaf, conflict, join_types, put_together, same_size, same_static, same_template, take_apart
 from .store import Frame, Location
 from .values import UNDEFINED, Array, Cell, Conflict, Maybe
@@ -267,6 +268,17 @@ def same_types(a: Any, b: Any) -> bool:
 def range_loop(s: Specialiser, start: Any, stop: Any, step: Any, body: Callable[[Variable], None],
                frame: Frame, live: frozenset[str] | None, node: Any, name: str | None) -> None:
     """`for i in range(start, stop, step): body(i)` as a loop of the core program."""
+    try:
+        counted_loop(s, start, stop, step, body, frame, live, node, name)
+    except BranchEnds:
+        # Every iteration ends in an exception: what matters is whether there is one.
+        first = s.builder.emit(PRIMITIVES["less"], *((stop, start) if step < 0 else (start, stop))) if isinstance(
+            step, int) else True
+        branch(s, first, lambda: body(start), lambda: None, frame, None, node) if first is not True else body(start)
+
+
+def counted_loop(s: Specialiser, start: Any, stop: Any, step: Any, body: Callable[[Variable], None],
+                 frame: Frame, live: frozenset[str] | None, node: Any, name: str | None) -> None:
     loop = Loop(s, frame, live, node)
     location = s.location(node)
     while True:
@@ -288,6 +300,7 @@ def range_loop(s: Specialiser, start: Any, stop: Any, step: Any, body: Callable[
 def one_pass(s: Specialiser, loop: Loop, block: Block, index: Variable | None, body: Callable) -> tuple:
     """Try the body once; whether the head was stable, the carried variables, and the cells that are shared."""
     s.store.open()
+    s.uncertain += 1
     s.loops.append({index} if index is not None else set())
     try:
         with s.builder.inside(block):
@@ -297,6 +310,7 @@ def one_pass(s: Specialiser, loop: Loop, block: Block, index: Variable | None, b
             stable, shared = finish_pass(s, loop, block)
     finally:
         s.loops.pop()
+        s.uncertain -= 1
         s.store.close()
     return stable, carried, shared
 
@@ -319,11 +333,22 @@ def outer_place(s: Specialiser, place: Location) -> bool:
 def while_loop(s: Specialiser, test: Callable[[], Any], body: Callable[[], None], frame: Frame,
                live: frozenset[str] | None, node: Any) -> None:
     """`while test(): body()` as a loop of the core program."""
+    try:
+        conditional_loop(s, test, body, frame, live, node)
+    except BranchEnds:
+        going = test()
+        if going is not False:
+            branch(s, going, body, lambda: None, frame, None, node) if going is not True else body()
+
+
+def conditional_loop(s: Specialiser, test: Callable[[], Any], body: Callable[[], None], frame: Frame,
+                     live: frozenset[str] | None, node: Any) -> None:
     loop = Loop(s, frame, live, node)
     location = s.location(node)
     while True:
         head, block = Block(), Block()
         s.store.open()
+        s.uncertain += 1
         s.loops.append(set())
         try:
             with s.builder.inside(head):
@@ -341,6 +366,7 @@ def while_loop(s: Specialiser, test: Callable[[], Any], body: Callable[[], None]
                     block.statements = block.statements
         finally:
             s.loops.pop()
+            s.uncertain -= 1
             s.store.close()
         if stable:
             break

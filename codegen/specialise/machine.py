@@ -69,6 +69,11 @@ class Specialiser:
         self.externals = externals
         self.quiet = 0
         self.calls = 0
+        self.axes: list[Any] = []
+        self.uncertain = 0
+        self.tests: list[Any] = []
+        self.frames: list[Frame] = []
+        self.diagonal = False
 
     # where we are
 
@@ -150,8 +155,7 @@ class Specialiser:
 
     def contiguous(self, array: Array) -> bool | None:
         """Whether an array is C-contiguous: True, or None where it may not be."""
-        steps = [step.primitive.name for step in array.path]
-        return array.cell.contiguous if all(name == "reshape" for name in steps) else None
+        return array.cell.contiguous if all(map(keeps_order, array.path)) else None
 
     # memory
 
@@ -166,9 +170,9 @@ class Specialiser:
         """Replace the whole contents of an array (of the same shape and dtype), in the base of its view."""
         cell = array.cell
         if cell.ambiguous:
-            raise self.unsupported(
-                f"this array is written in place, but {cell.ambiguous}",
-                "copy the array before writing to it", node)
+            raise self.refuse_write(cell, node)
+        if not all(step.writable for step in array.path):
+            raise self.located(ValueError("assignment destination is read-only"), node)
         contents = [cell.value]
         for step in array.path:
             contents.append(self.builder.emit(step.primitive, contents[-1], *step.operands, **step.static))
@@ -177,6 +181,13 @@ class Specialiser:
         if isinstance(new, Variable) and new.name is None and isinstance(cell.value, Variable):
             new.name = cell.value.name
         self.store.write(Location("cell", cell), new)
+
+    def refuse_write(self, cell: Cell, node: Any) -> Exception:
+        error = self.unsupported(f"this array is written in place, but {cell.ambiguous}",
+                                 "copy the array before writing to it", node)
+        found = [self.origins(size) for size in cell.sizes]
+        pins = {pin for _, pins in found for pin in pins}
+        return NeedStatic(frozenset(pins), error) if pins and not any(roots for roots, _ in found) else error
 
     def write_back(self, step: ViewStep, base: Variable, new: Any, node: Any) -> Any:
         """The contents of `base` after its view by `step` became `new`."""
@@ -192,9 +203,9 @@ class Specialiser:
         raise self.unsupported(f"writing through a view made by {step.primitive.name}",
                                "write to the array itself", node)
 
-    def view(self, array: Array, primitive: Primitive, *operands: Any, **static: Any) -> Any:
+    def view(self, array: Array, primitive: Primitive, *operands: Any, writable: bool = True, **static: Any) -> Any:
         """A view of an array by one more operation; 0-d results are scalars."""
-        step = ViewStep(primitive, tuple(map(self.operand, operands)), static)
+        step = ViewStep(primitive, tuple(map(self.operand, operands)), static, writable)
         seen = Array(array.cell, (*array.path, step))
         contents = self.read(seen)
         return seen if type_of(contents).shape else contents
@@ -321,6 +332,19 @@ class Specialiser:
         if has_dynamic(key):
             raise self.need_static(key, "a key of a dictionary or set", node)
         return key
+
+
+def keeps_order(step: ViewStep) -> bool:
+    """Whether a view of a C-contiguous array by this step is C-contiguous: integers, one slice, then whole axes."""
+    if step.primitive.name == "reshape":
+        return True
+    if step.primitive.name != "getitem":
+        return False
+    parts = [part for part in step.operands[0] if part is not None]
+    while parts and not isinstance(parts[0], slice) and not (isinstance(parts[0], Variable) and parts[0].type.shape):
+        parts.pop(0)
+    return all(isinstance(part, slice) and part.step in (None, 1) and (k == 0 or part.start is None and part.stop is None)
+               for k, part in enumerate(parts))
 
 
 __all__ = ["BranchEnds", "Frame", "NeedStatic", "Specialiser", "Unroll", "has_dynamic"]

@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from ..core import ArrayType, StackType, Variable, type_of
+from ..errors import UnsupportedError
 from ..registry import array_scalar
-from .values import UNDEFINED, Array, Conflict, Maybe
+from .nodes import Node, build_node, is_node, open_node, same_metadata
+from .values import UNDEFINED, Array, Conflict, Maybe, has_dynamic
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +32,8 @@ def take_apart(value: Any, leaves: list[Any]) -> Any:
         return Leaf(len(leaves) - 1)
     if isinstance(value, Maybe):
         return Maybe(take_apart(value.value, leaves), take_apart(value.defined, leaves))
+    if is_node(value):
+        return take_node_apart(value, leaves)
     if isinstance(value, tuple):
         return rebuild_tuple(value, [take_apart(item, leaves) for item in value])
     if isinstance(value, list):
@@ -40,6 +44,15 @@ def take_apart(value: Any, leaves: list[Any]) -> Any:
         return Record(type(value), {f.name: take_apart(getattr(value, f.name), leaves)
                                     for f in dataclasses.fields(value)})
     return value
+
+
+def take_node_apart(value: Any, leaves: list[Any]) -> Node:
+    """The template of an instance of a registered class."""
+    children, metadata = open_node(value)
+    if has_dynamic(metadata):
+        raise UnsupportedError(f"the metadata of a {type(value).__name__} depends on values known only at run time",
+                               "make them children, where the class is registered")
+    return Node(type(value), metadata, [take_apart(child, leaves) for child in children])
 
 
 def put_together(template: Any, leaves: list[Any]) -> Any:
@@ -57,6 +70,8 @@ def put_together(template: Any, leaves: list[Any]) -> Any:
         return {key: build(item) for key, item in template.items()}
     if isinstance(template, Record):
         return make_record(template.kind, {name: build(item) for name, item in template.fields.items()})
+    if isinstance(template, Node):
+        return build_node(template.kind, template.metadata, list(map(build, template.children)))
     return template
 
 
@@ -97,6 +112,8 @@ def same_template(a: Any, b: Any) -> bool:
         return list(a) == list(b) and all(same_template(a[key], b[key]) for key in a)
     if isinstance(a, Record):
         return a.kind is b.kind and same_template(a.fields, b.fields)
+    if isinstance(a, Node):
+        return a.kind is b.kind and same_metadata(a.metadata, b.metadata) and same_template(a.children, b.children)
     if isinstance(a, Maybe):
         return same_template(a.value, b.value)
     return same_static(a, b)

@@ -9,13 +9,14 @@ from typing import Any
 import gast
 import numpy as np
 
+from ..errors import ChainruleError
 from ..registry import PRIMITIVES
 from .assignment import annotated, assign_statement, augmented, delete, place_of
 from .branches import branch
 from .control import truth
 from .expressions import evaluate, make_closure
 from .loop_statements import for_statement, while_statement
-from .machine import BranchEnds, Specialiser
+from .machine import BranchEnds, NeedStatic, Specialiser, Unroll
 from .store import Frame
 from .texts import text_of
 
@@ -72,6 +73,8 @@ def assertion(s: Specialiser, node: Any, frame: Frame) -> None:
     if test is True:
         return
     message = text_of(s, evaluate(s, node.msg, frame), node) if node.msg is not None else ""
+    if test is False and not s.uncertain:
+        raise s.located(AssertionError(message) if node.msg is not None else AssertionError(), node)
     s.builder.emit(PRIMITIVES["check"], test, exception="AssertionError", message=message)
     if test is False:
         raise BranchEnds
@@ -88,8 +91,8 @@ def raising(s: Specialiser, node: Any, frame: Frame) -> None:
     if not (isinstance(kind, type) and issubclass(kind, BaseException)):
         raise s.unsupported("raising something that is not an exception class", "raise ValueError(message)", node)
     message = text_of(s, arguments[0], node) if arguments else ""
-    if not s.store.depth:
-        raise kind(message) if arguments else kind()
+    if not s.uncertain:
+        raise s.located(kind(message, *arguments[1:]) if arguments else kind(), node)
     if getattr(builtins, kind.__name__, None) is not kind:
         raise s.unsupported(f"raising {kind.__name__} under a condition known only at run time",
                             "raise one of Python's own exceptions", node)
@@ -106,16 +109,33 @@ def with_statement(s: Specialiser, node: Any, frame: Frame) -> None:
 
 
 def attempt_statement(s: Specialiser, node: Any, frame: Frame) -> None:
-    """try is refused where anything in it happens at run time; finally without handlers is plain sequence."""
-    if node.handlers:
-        before = len(s.builder.block.statements)
+    """try: exceptions of what is known are caught now; around operations at run time it is refused."""
+    before = len(s.builder.block.statements)
+    try:
         run(s, node.body, frame)
-        if len(s.builder.block.statements) != before:
+    except (Unroll, NeedStatic, BranchEnds, ChainruleError):
+        raise
+    except Exception as error:
+        handler = next((h for h in node.handlers if catches(s, h, error, frame)), None)
+        if handler is None:
+            run(s, node.finalbody, frame)
+            raise
+        if handler.name is not None:
+            s.store.write(place_of(s, caught_name(handler), frame), error)
+        run(s, handler.body, frame)
+    else:
+        if node.handlers and len(s.builder.block.statements) != before:
             raise s.unsupported("try/except around operations on arrays", "test for the condition with if", node)
         run(s, node.orelse, frame)
-    else:
-        run(s, node.body, frame)
     run(s, node.finalbody, frame)
+
+
+def caught_name(handler: Any) -> str:
+    return handler.name if isinstance(handler.name, str) else handler.name.id
+
+
+def catches(s: Specialiser, handler: Any, error: Exception, frame: Frame) -> bool:
+    return handler.type is None or isinstance(error, evaluate(s, handler.type, frame))
 
 
 def nothing(s: Specialiser, node: Any, frame: Frame) -> None:

@@ -10,6 +10,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+from .nodes import is_node
 from .values import UNDEFINED, Cell
 
 
@@ -129,8 +130,9 @@ class Store:
         return container
 
     def adopt(self, value: Any) -> Any:
-        """Note every list, dictionary and dataclass instance in a value that was put together anew."""
-        if isinstance(value, (list, dict)) or hasattr(value, "__dataclass_fields__") and not isinstance(value, type):
+        """Note every list, dictionary and instance of a dataclass or registered class in a value put together anew."""
+        if isinstance(value, (list, dict)) or is_node(value) or (
+                hasattr(value, "__dataclass_fields__") and not isinstance(value, type)):
             self.new(value)
         parts = value if isinstance(value, (list, tuple)) else getattr(value, "values", tuple)() if isinstance(
             value, dict) else vars(value).values() if id(value) in self.alive and hasattr(value, "__dict__") else ()

@@ -22,10 +22,10 @@ class Cell:
 
     `contiguous` is True (C order), or None where it cannot be known. `ambiguous` names the reason why
     other names may or may not share this buffer: then it can be read but not written. `stale` says why the
-    contents are no longer known at all.
+    contents are no longer known at all. `sizes` would, if they were known, settle whether it is ambiguous.
     """
 
-    __slots__ = ("value", "contiguous", "ambiguous", "stale", "parameter", "depth")
+    __slots__ = ("value", "contiguous", "ambiguous", "stale", "parameter", "depth", "sizes")
 
     def __init__(self, value: Variable, contiguous: bool | None = True, depth: int = 0):
         self.value = value
@@ -34,6 +34,7 @@ class Cell:
         self.stale: str | None = None
         self.parameter = False
         self.depth = depth
+        self.sizes: tuple = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,6 +44,7 @@ class ViewStep:
     primitive: Primitive
     operands: tuple
     static: dict[str, Any] = field(default_factory=dict)
+    writable: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -178,3 +180,41 @@ def is_instance(value: Any) -> bool:
 
 
 HEAP_TYPE = 1 << 9
+
+
+def collect_cells(value: Any, found: set[Cell], seen: set[int]) -> None:
+    """Add the buffers of all arrays that can be reached from a value."""
+    if isinstance(value, Array):
+        found.add(value.cell)
+        return
+    if id(value) in seen or isinstance(value, (str, int, float, complex, type, types.ModuleType, Variable)):
+        return
+    seen.add(id(value))
+    for part in parts_of(value):
+        collect_cells(part, found, seen)
+
+
+def parts_of(value: Any) -> Any:
+    """What a value holds: the items of a container, the attributes of an object, the names of a closure."""
+    match value:
+        case list() | tuple() | set() | frozenset() | collections.deque():
+            return list(value)
+        case dict():
+            return list(value.values())
+        case Iterator():
+            return value.items
+        case Closure():
+            return (*value.frame.names.values(), *value.defaults, *value.keyword_defaults.values())
+        case Method():
+            return value.function, value.instance
+        case ArrayMethod():
+            return (value.instance,)
+        case Maybe():
+            return (value.value,)
+        case Conflict():
+            return value.first, value.second
+        case functools.partial():
+            return value.func, value.args, value.keywords
+    if dataclasses.is_dataclass(value):
+        return [getattr(value, f.name, None) for f in dataclasses.fields(value)]
+    return list(vars(value).values()) if is_instance(value) else ()

@@ -25,7 +25,7 @@ def outcome(function, arguments):
         warnings.simplefilter("ignore")
         try:
             return function(*arguments)
-        except (ValueError, TypeError, IndexError, ZeroDivisionError) as error:
+        except (ValueError, TypeError, IndexError, ArithmeticError, NotImplementedError) as error:
             return error
 
 

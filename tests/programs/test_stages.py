@@ -39,7 +39,7 @@ def differences(f, step=1e-6):
 def test_the_gradient_is_what_differences_say(text):
     f = made(text)
     want = differences(f)
-    assume(want is not None)
+    assume(want is not None and np.abs(want).max() < 1e3)
     x_bar, y_bar = cr.grad(f, argnums=(0, 1))(X, Y)
     np.testing.assert_allclose(np.append(x_bar, y_bar), want, rtol=1e-5, atol=1e-6, err_msg=text)
 
@@ -73,7 +73,7 @@ def test_second_derivatives_agree(text, seed):
     slope = lambda x: cr.grad(f)(x, Y) @ v
     near = [slope(X + sign * 1e-6 * v) for sign in (1, -1, 2, -2)]
     want, far = (near[0] - near[1]) / 2e-6, (near[2] - near[3]) / 4e-6
-    assume(abs(want - far) < 1e-4 * max(1, abs(want)))
+    assume(abs(want) < 1e3 and abs(want - far) < 1e-4 * max(1, abs(want)))
     forward_over_reverse = cr.jvp(lambda x: cr.grad(f)(x, Y), (X,), (v,))[1] @ v
     reverse_over_reverse = cr.grad(slope)(X) @ v
     reverse_over_forward = cr.grad(lambda x: cr.jvp(lambda z: f(z, Y), (x,), (v,))[1])(X) @ v

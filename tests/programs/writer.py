@@ -74,19 +74,32 @@ def statement(draw, indent: int, depth: int, in_loop: bool, counters: tuple[str,
             return [f"{pad}if {draw(condition(counters))}:", f"{pad}    {jump}"]
 
 
-def scalar(counters: tuple[str, ...]) -> st.SearchStrategy[str]:
-    leaves = st.sampled_from([*SCALARS, "y", "0.7", "u[0]", "v[-1]", "x[2]", *(f"u[{c}]" for c in counters)])
-    return st.recursive(leaves, lambda inner: st.one_of(
-        st.builds("np.sin({})".format, inner), st.builds("0.5 * ({} + {})".format, inner, inner),
-        st.builds("({} * np.cos({}))".format, inner, inner)), max_leaves=3)
+@st.composite
+def scalar(draw, counters: tuple[str, ...], depth: int = 2) -> str:
+    inner = lambda: draw(scalar(counters, depth - 1))
+    match draw(st.sampled_from(["leaf", "sine", "mean", "product"])) if depth else "leaf":
+        case "sine":
+            return f"np.sin({inner()})"
+        case "mean":
+            return f"0.5 * ({inner()} + {inner()})"
+        case "product":
+            return f"({inner()} * np.cos({inner()}))"
+    return draw(st.sampled_from([*SCALARS, "y", "0.7", "u[0]", "v[-1]", "x[2]", *(f"u[{c}]" for c in counters)]))
 
 
-def array(counters: tuple[str, ...]) -> st.SearchStrategy[str]:
-    leaves = st.sampled_from([*ARRAYS, "x"])
-    return st.recursive(leaves, lambda inner: st.one_of(
-        st.builds("np.sin({})".format, inner), st.builds("0.5 * ({} - {})".format, inner, inner),
-        st.builds("({} * np.cos({}))".format, inner, scalar(counters)), st.builds("{}[::-1]".format, leaves)),
-        max_leaves=3)
+@st.composite
+def array(draw, counters: tuple[str, ...], depth: int = 2) -> str:
+    inner = lambda: draw(array(counters, depth - 1))
+    match draw(st.sampled_from(["leaf", "sine", "mean", "product", "turned"])) if depth else "leaf":
+        case "sine":
+            return f"np.sin({inner()})"
+        case "mean":
+            return f"0.5 * ({inner()} - {inner()})"
+        case "product":
+            return f"({inner()} * np.cos({draw(scalar(counters))}))"
+        case "turned":
+            return f"({inner()})[::-1]"
+    return draw(st.sampled_from([*ARRAYS, "x"]))
 
 
 def index(counters: tuple[str, ...]) -> st.SearchStrategy[str]:

@@ -300,7 +300,7 @@ def test_recursion_on_an_int_argument(x, n):
     return fibonacci(n)
 
 
-@program(0.8)
+@program(0.83)
 def test_math_module(x):
     a = (math.sin(x) + math.cos(x) * math.tan(x) + math.asin(x) - math.acos(x) + math.atan(x) + math.sinh(x)
          + math.cosh(x) + math.tanh(x) + math.asinh(x) + math.acosh(x + 1) + math.atanh(x))

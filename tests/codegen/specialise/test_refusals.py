@@ -121,10 +121,10 @@ def test_time(x):
 
 @refused("has no rule", "use a NumPy function that chainrule knows, or register a rule for it", 1.0)
 def test_c_function_without_a_rule(x):
-    return ctypes.c_double(x).value  # here
+    return ctypes.sizeof(x)  # here
 
 
-@refused("has no rule", "use a NumPy function that chainrule knows, or register a rule for it", X)
+@refused("as_strided has no rule", "use a NumPy function that chainrule knows, or register a rule for it", X)
 def test_numpy_function_without_a_rule(x):
     return np.lib.stride_tricks.as_strided(x, (2,), (8,)).sum()  # here
 
@@ -239,7 +239,7 @@ def test_endless_loop(x):
     return x
 
 
-@refused("yield is not supported", "return", 1.0)
+@refused("<lambda> is a generator function", "write a function that returns a list", 1.0)
 def test_yield_in_a_lambda(x):
     f = lambda: (yield x)
     return f()  # here

@@ -13,7 +13,8 @@ ROWS = [
     *[row(f"{f.__name__} of one axis", lambda x, f=f: f(x, axis=0), real(3, 4)) for f in (*PLAIN, *WITH_GAPS)],
     *[row(f"{f.__name__} of the last axis", lambda x, f=f: f(x, axis=-1, keepdims=True), real(3, 4))
       for f in (*PLAIN, *WITH_GAPS)],
-    *[row(f"{f.__name__} of two axes", lambda x, f=f: f(x, axis=(0, -1)), real(2, 3, 4)) for f in PLAIN],
+    *[row(f"{f.__name__} of two axes", lambda x, f=f: f(x, axis=(0, -1)), real(2, 3, 4), resized=f is not np.median)
+      for f in PLAIN],
     *[row(f"{f.__name__} of a number", lambda x, f=f: f(x), real()) for f in PLAIN],
     *[row(f"x.{name}", lambda x, name=name: getattr(x, name)(axis=1), real(3, 4)) for name in METHODS],
     *[row(f"{f.__name__}", lambda x, f=f: f(x), real(3, 4), order=0) for f in WHICH],
@@ -36,9 +37,10 @@ ROWS = [
     row("logical_or.reduce", lambda x: np.logical_or.reduce(x > 0), real(3, 4), order=0),
     row("var with ddof", lambda x: np.var(x, axis=0, ddof=1), real(3, 4)),
     row("std with ddof", lambda x: np.std(x, ddof=1, keepdims=True), real(3, 4)),
-    row("average", lambda x: np.average(x, axis=0), real(3, 4)),
+    row("average", lambda x: np.average(x, axis=0), real(3, 4), resized=False),
     row("average with weights", lambda x, w: np.average(x, axis=1, weights=w), real(3, 4), positive(4)),
-    row("average with weights of every element", lambda x, w: np.average(x, weights=w), real(3, 4), positive(3, 4)),
+    row("average with weights of every element", lambda x, w: np.average(x, weights=w), real(3, 4), positive(3, 4),
+        resized=False),
     row("average and the sum of weights", lambda x, w: np.average(x, 1, w, returned=True), real(3, 4), positive(4)),
     row("median of an even axis", lambda x: np.median(x, axis=1, keepdims=True), real(3, 4)),
     row("quantile", lambda x: np.quantile(x, 0.3), real(3, 4)),

@@ -1,0 +1,116 @@
+"""Which statements of a block are done together, one example at a time.
+
+All that hangs together by ragged values is one region, with what lies between; so are laned statements with
+only a few numbers between them.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..core import Assign, Block, Statement, Variable, free_variables, operands_of, variables_in
+from .analysis import Analysis
+
+
+@dataclass
+class Region:
+    """Statements done in one loop over the examples."""
+
+    statements: list[Statement]
+
+
+def regions(statements: list[Statement], analysis: Analysis) -> list[Statement | Region]:
+    """The statements in an order in which they can be done, those that need lanes in regions."""
+    if not any(s in analysis.laned for s in statements):
+        return list(statements)
+    laned = {k for k, s in enumerate(statements) if s in analysis.laned}
+    links = Links(statements, analysis)
+    chosen = links.closed({k for k in laned if analysis.touches_ragged(statements[k])})
+    for k in sorted(laned - chosen):
+        wider = links.closed(chosen | {k})
+        if all(links.small(statements[n]) for n in wider - laned - chosen):
+            chosen = wider
+    last = max(chosen)
+    after = [k for k in range(len(statements)) if k not in chosen and (k > last or links.follows(k, chosen))]
+    before = [k for k in range(len(statements)) if k not in chosen and k not in set(after)]
+    pick = lambda numbers: [statements[k] for k in sorted(numbers)]
+    return [*joined(pick(before), analysis), Region(pick(chosen)), *joined(pick(after), analysis)]
+
+
+def joined(statements: list[Statement], analysis: Analysis) -> list[Statement | Region]:
+    """Laned statements next to each other become one region."""
+    items: list[Statement | Region] = []
+    for statement in statements:
+        if statement not in analysis.laned:
+            items.append(statement)
+        elif items and isinstance(items[-1], Region):
+            items[-1].statements.append(statement)
+        else:
+            items.append(Region([statement]))
+    return items
+
+
+class Links:
+    """What each statement of a block needs of the others."""
+
+    def __init__(self, statements: list[Statement], analysis: Analysis):
+        self.statements, self.analysis = statements, analysis
+        self.made = {target: k for k, s in enumerate(statements) for target in s.targets}
+        self.needs = [{self.made[v] for v in self.reads(s) if v in self.made and self.made[v] != k}
+                      for k, s in enumerate(statements)]
+
+    def reads(self, statement: Statement) -> list[Variable]:
+        if isinstance(statement, Assign):
+            if statement.primitive.name == "size" and statement.targets[0] not in self.analysis.batched:
+                return self.of_size(statement)
+            return list(variables_in(statement.operands))
+        return [*variables_in(operands_of(statement)), *free_variables(Block([statement]))]
+
+    def of_size(self, statement: Assign) -> list[Variable]:
+        """A size that is the same for all is read from the type."""
+        (array,) = statement.operands
+        if not self.analysis.differs(array):
+            return list(variables_in(array))
+        size = array.type.shape[statement.static["axis"]]
+        return [array] if size is statement.targets[0] else list(variables_in(size))
+
+    def later(self, chosen: set[int]) -> set[int]:
+        """The statements that need one of the chosen."""
+        found: set[int] = set()
+        for k, needs in enumerate(self.needs):
+            if needs & (chosen | found):
+                found.add(k)
+        return found
+
+    def earlier(self, chosen: set[int]) -> set[int]:
+        """The statements that one of the chosen needs."""
+        found: set[int] = set()
+        for k in range(len(self.needs) - 1, -1, -1):
+            if k in chosen or k in found:
+                found |= self.needs[k]
+        return found
+
+    def closed(self, chosen: set[int]) -> set[int]:
+        """The chosen with what lies between them, the effects among them, and what only they need."""
+        if not chosen:
+            return chosen
+        later = self.later(chosen)
+        last = max(chosen)
+        effects = {k for k in later if k < last and self.is_effect(self.statements[k])}
+        chosen = chosen | effects
+        chosen = chosen | (self.later(chosen) & self.earlier(chosen))
+        for k in sorted(self.earlier(chosen) - chosen, reverse=True):
+            users = {n for n, needs in enumerate(self.needs) if k in needs}
+            if self.statements[k] in self.analysis.laned and users <= chosen:
+                chosen = chosen | {k}
+        return chosen | (self.later(chosen) & self.earlier(chosen))
+
+    def small(self, statement: Statement) -> bool:
+        """Whether a statement only computes with numbers, so that nothing is gained by doing all at once."""
+        arrays = (*statement.targets, *variables_in(operands_of(statement)))
+        return isinstance(statement, Assign) and not any(getattr(v.type, "shape", ()) for v in arrays)
+
+    def is_effect(self, statement: Statement) -> bool:
+        return isinstance(statement, Assign) and statement.primitive.effect
+
+    def follows(self, k: int, chosen: set[int]) -> bool:
+        return k in self.later(chosen)

@@ -1,0 +1,174 @@
+"""Counter-based random bits: Threefry-2x32 and Philox-4x32, and the keys that select their streams.
+
+J. Salmon, M. Moraes, R. Dror and D. Shaw, Parallel random numbers: as easy as 1, 2, 3 (SC 2011). A block of
+random words is a function of a key and a counter, so that any number of streams need no state.
+
+A key is an array of shape (2,). Its dtype says which generator it belongs to, so that this is known wherever the
+key goes: uint32 for Threefry (the two words of its key), uint64 for Philox (its key, and the upper half of its
+counter). Arithmetic is on arrays only: NumPy warns where scalars wrap around.
+"""
+from __future__ import annotations
+
+import numpy as np
+
+from .arguments import product, shape_tuple
+
+WORD = 0xFFFFFFFF
+
+THREEFRY_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
+THREEFRY_PARITY = 0x1BD11BDA
+THREEFRY_GROUPS = 5
+
+PHILOX_MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
+PHILOX_STEPS = (0x9E3779B9, 0xBB67AE85)
+PHILOX_ROUNDS = 10
+# Keys made from a key are drawn from another stream than its numbers: what is added to the key for them (the digits of pi).
+PHILOX_KEYS = 0x243F6A88
+
+
+def rotated(x, distance):
+    """32-bit words rotated to the left."""
+    return (x << distance) | (x >> (32 - distance))
+
+
+def threefry2x32(key0, key1, x0, x1):
+    """The 20 rounds of Threefry-2x32 on arrays of uint32."""
+    keys = (key0, key1, key0 ^ key1 ^ THREEFRY_PARITY)
+    x0 = x0 + key0
+    x1 = x1 + key1
+    for group in range(THREEFRY_GROUPS):
+        for distance in THREEFRY_ROTATIONS[group % 2]:
+            x0 = x0 + x1
+            x1 = rotated(x1, distance) ^ x0
+        x0 = x0 + keys[(group + 1) % 3]
+        x1 = x1 + keys[(group + 2) % 3] + (group + 1)
+    return x0, x1
+
+
+def low_word(x):
+    """The lower half of 64-bit words."""
+    return (x & WORD).astype(np.uint32)
+
+
+def high_word(x):
+    """The upper half of 64-bit words."""
+    return (x >> 32).astype(np.uint32)
+
+
+def long_word(low, high):
+    """The 64-bit words of two halves."""
+    return low.astype(np.uint64) | (high.astype(np.uint64) << 32)
+
+
+def philox4x32(key0, key1, x0, x1, x2, x3):
+    """The 10 rounds of Philox-4x32 on arrays of uint32."""
+    for _ in range(PHILOX_ROUNDS):
+        first = x0.astype(np.uint64) * PHILOX_MULTIPLIERS[0]
+        second = x2.astype(np.uint64) * PHILOX_MULTIPLIERS[1]
+        x0, x2 = high_word(second) ^ x1 ^ key0, high_word(first) ^ x3 ^ key1
+        x1, x3 = low_word(second), low_word(first)
+        key0 = key0 + PHILOX_STEPS[0]
+        key1 = key1 + PHILOX_STEPS[1]
+    return x0, x1, x2, x3
+
+
+def threefry_blocks(key, counters):
+    """The two words of each block of a key's stream."""
+    return threefry2x32(key[0:1], key[1:2], high_word(counters), low_word(counters))
+
+
+def philox_blocks(key, counters, tweak=0):
+    """The four words of each block of a key's stream."""
+    word, stream = key[0:1], key[1:2]
+    return philox4x32(low_word(word) ^ tweak, high_word(word), low_word(counters), high_word(counters),
+                      low_word(stream), high_word(stream))
+
+
+def is_philox(key):
+    """Which of the two generators a key is of; refuses what isn't a key."""
+    if not hasattr(key, "dtype") or key.dtype not in (np.uint32, np.uint64) or key.ndim != 1:
+        raise TypeError("a random key is what random.key(seed) gives, or one row of random.split(key, n)")
+    return key.dtype == np.uint64
+
+
+def counters_below(count):
+    """The counters of so many blocks."""
+    return np.arange(count, dtype=np.uint64)
+
+
+def make_key(seed, impl):
+    """The key of a seed: its 64 bits."""
+    if isinstance(seed, (float, complex, np.inexact, np.ndarray)):
+        raise TypeError("a seed is one integer")
+    seed = int(seed)
+    if impl == "threefry2x32":
+        return np.array([(seed >> 32) & WORD, seed & WORD], dtype=np.uint32)
+    if impl == "philox4x32":
+        words = np.array([(seed >> 32) & WORD, seed & WORD], dtype=np.uint64)
+        return np.concatenate([(words[0:1] << 32) | words[1:2], np.zeros(1, np.uint64)])
+    raise ValueError(f"no generator is called {impl!r}: there are 'threefry2x32' and 'philox4x32'")
+
+
+def split(key, num):
+    """Keys of independent streams: one for each counter below `num`."""
+    shape = shape_tuple(num)
+    counters = counters_below(product(shape))
+    if is_philox(key):
+        words = philox_blocks(key, counters, PHILOX_KEYS)
+        made = np.stack([long_word(words[0], words[1]), long_word(words[2], words[3])], axis=-1)
+    else:
+        made = np.stack(threefry_blocks(key, counters), axis=-1)
+    return made.reshape(shape + (2,))
+
+
+def fold_in(key, data):
+    """The key that `split` gives at place `data`, of which 32 bits count."""
+    word = np.array([int(data) & WORD], dtype=np.uint64)
+    if is_philox(key):
+        words = philox_blocks(key, word, PHILOX_KEYS)
+        return np.concatenate([long_word(words[0], words[1]), long_word(words[2], words[3])])
+    return np.concatenate(threefry_blocks(key, word))
+
+
+def key_data(key):
+    """The words of 32 bits that keys are made of."""
+    if key.dtype == np.uint32:
+        return key
+    words = np.stack([low_word(key), high_word(key)], axis=-1)
+    return words.reshape(key.shape[:-1] + (4,))
+
+
+def flat_bits(key, count, width):
+    """So many random words of 32 or 64 bits."""
+    if is_philox(key):
+        return philox_bits(key, count, width)
+    first, second = threefry_blocks(key, counters_below(count))
+    return first ^ second if width == 32 else long_word(second, first)
+
+
+def philox_bits(key, count, width):
+    """Random words, four of 32 bits or two of 64 from a block."""
+    each = 128 // width
+    words = philox_blocks(key, counters_below((count + each - 1) // each))
+    if width == 64:
+        words = (long_word(words[0], words[1]), long_word(words[2], words[3]))
+    return np.stack(words, axis=-1).reshape(-1)[:count]
+
+
+def shaped(flat, shape):
+    """A flat array in a shape; what has no dimensions is a number."""
+    return flat.reshape(shape) if len(shape) > 0 else flat[0]
+
+
+def bits(key, shape, dtype):
+    """Random unsigned integers."""
+    dtype, shape = np.dtype(dtype), shape_tuple(shape)
+    if dtype.kind != "u":
+        raise TypeError(f"random bits are unsigned integers, not {dtype}")
+    return shaped(array_bits(key, shape, dtype), shape)
+
+
+def array_bits(key, shape, dtype):
+    """Random unsigned integers, in one dimension."""
+    flat = flat_bits(key, product(shape), 64 if dtype.itemsize == 8 else 32)
+    return flat if flat.dtype == dtype else flat.astype(dtype)
