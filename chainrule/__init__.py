@@ -5,6 +5,7 @@
 >>> cr.grad(lambda x: np.sum(x ** 2))(np.array([1.0, 2.0]))
 array([2., 4.])
 """
+from . import lax
 from .api import grad, hessian, hvp, jacfwd, jacrev, jvp, linearize, value_and_grad, vjp
 from .batching import vmap
 from .checks import check_grads
@@ -20,6 +21,7 @@ __all__ = [
     "jacrev",
     "jit",
     "jvp",
+    "lax",
     "linearize",
     "source",
     "stop_gradient",

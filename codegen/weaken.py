@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .core import ArrayType, Operand, Variable, type_of
+from .build import fold, value_key
+from .core import ArrayType, Assign, Operand, Variable, type_of
 from .identities import Call, is_number
 from .registry import PRIMITIVES
 
@@ -30,8 +31,10 @@ def weaker(r: Rewriter, of: ArrayType, *operands: Operand, **static) -> Call | N
             if is_number(one, 1) and not isinstance(one, Variable) and type_of(other).weak:
                 return Call(PRIMITIVES["astype"], (other,), {"dtype": of.dtype})
     for place, operand in enumerate(operands):
+        if not strong(operand):
+            continue
         others = [type_of(o) for k, o in enumerate(operands) if k != place]
-        if not strong(operand) or not any(o.dtype == operand.type.dtype and not o.weak for o in others):
+        if not any(o.dtype == operand.type.dtype and not o.weak for o in others):
             continue
         number = weak_form(r, operand)
         if number is not None:
@@ -68,13 +71,24 @@ def weak_form(r: Rewriter, operand: Operand) -> Operand | None:
     forms = [weak_form(r, o) for o in operands]
     if None in forms or made.static:
         return None
-    before, r.builder.location = r.builder.location, made.location
-    number = r.builder.emit(made.primitive, *forms)
-    r.builder.location = before
-    if isinstance(number, Variable):
-        r.scopes[-1].add(number)
-        r.uses[number] += 1
-        number.name = number.name or operand.name
+    return emitted(r, made, tuple(forms), operand.name)
+
+
+def emitted(r: Rewriter, made: Assign, operands: tuple, name: str | None) -> Operand | None:
+    """What a statement would compute of Python numbers, written before the statement in hand."""
+    if not any(isinstance(o, Variable) for o in operands):
+        return fold(made.primitive, operands, {})
+    key = value_key(made.primitive, operands, {})
+    known = r.known(key)
+    if known is not None:
+        return known[0]
+    number = Variable(name, made.primitive.type_rule(r.builder, *operands))
+    statement = Assign((number,), made.primitive, operands, {}, made.location)
+    r.builder.append(statement)
+    r.builder.definitions[number] = statement
+    r.builder.scopes[-1].known[key] = (number,)
+    r.scopes[-1].add(number)
+    r.uses[number] += 1
     return number
 
 

@@ -5,7 +5,6 @@ static: part of the signature.
 """
 from __future__ import annotations
 
-import dataclasses
 from typing import Any
 
 import numpy as np
@@ -13,31 +12,7 @@ import optree
 
 from ..codegen.core import COMPLEX, FLOAT, INT, ArrayType
 from ..codegen.specialise import Parameter
-from ..codegen.specialise.merge import is_record, make_record
-
-NAMESPACE = "chainrule"
-_registered: set[type] = set()
-
-
-def flatten(tree: Any) -> tuple[list[Any], Any]:
-    """The leaves of a pytree, and its structure; dataclasses are nodes, None is a node without leaves."""
-    leaves, structure = optree.tree_flatten(tree, namespace=NAMESPACE)
-    for leaf in leaves:
-        if is_record(leaf) and type(leaf) not in _registered:
-            register_dataclass(type(leaf))
-            return flatten(tree)
-    return leaves, structure
-
-
-def register_dataclass(kind: type) -> None:
-    """Let instances of a dataclass be nodes of pytrees."""
-    names = [f.name for f in dataclasses.fields(kind)]
-    optree.register_pytree_node(
-        kind,
-        lambda instance: ([getattr(instance, name) for name in names], None, names),
-        lambda _, children: make_record(kind, dict(zip(names, children, strict=True))),
-        namespace=NAMESPACE)
-    _registered.add(kind)
+from .trees import flatten, know_node_kinds
 
 
 def is_dynamic_leaf(leaf: Any) -> bool:
@@ -127,6 +102,7 @@ def pinned_values(leaves: list[Any], pins: frozenset) -> tuple:
 
 def as_nodes(structure: Any, items: list[Any]) -> Any:
     """The arguments with these leaves, in a form that the specialiser can enter."""
+    know_node_kinds(structure)
     return optree.tree_unflatten(structure, items)
 
 

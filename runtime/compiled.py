@@ -9,6 +9,7 @@ import numpy as np
 from ..backends.numba import emit as numba_backend
 from ..backends.numpy import emit as numpy_backend
 from ..codegen.core import Assign, Program, walk
+from ..codegen.dead_code import remove_dead_code
 from ..codegen.enforced import without_enforced_checks
 from ..codegen.inplace import write_in_place
 from ..codegen.printing import print_program
@@ -24,7 +25,7 @@ def text_of_stage(program: Program, stage: str, fresh: bool = False) -> str:
     `fresh`: no result shares memory with an argument or with another result.
     """
     if stage == "core":
-        return print_program(write_in_place(program))
+        return print_program(write_in_place(remove_dead_code(program)))
     if stage == "simplified":
         return print_program(write_in_place(simplify(program)))
     if stage == "numpy":

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.errors import ChainruleError
+from ..codegen.errors import ChainruleError, NotDifferentiableError, ShapeMismatchError
 from ..codegen.parse import parse_text
 from ..codegen.specialise import NeedStatic, specialise
 from ..codegen.specialise.values import ArrayMethod, Closure, Method
@@ -94,7 +94,7 @@ class Transformation:
     def make(self, key: Any, leaves: list, structure: Any, dynamic: list) -> tuple[Compiled, list]:
         try:
             specialised = self.specialised(key, leaves, structure)
-        except ChainruleError as error:
+        except (ShapeMismatchError, NotDifferentiableError) as error:
             raise self.in_numbers(error, key, leaves, structure) from None
         compiled = self.compiled_kind(specialised, self.jitted, self.fresh_results)
         pins = self.pins.get(key, frozenset())

@@ -1,5 +1,6 @@
 """Derivative rules, forward and reverse side by side."""
 from . import (
+    collectives,
     convolution,
     einsum,
     elementwise,

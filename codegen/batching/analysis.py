@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..core import (
+    ArrayType,
     Assign,
     Block,
     For,
@@ -45,12 +46,13 @@ class Analysis:
 
     def __init__(self, program: Program, axes: tuple[bool, ...], axis: object = None):
         self.axis = axis
-        self.parameters = frozenset(program.parameters)
+        self.measured = frozenset(measured(program))
+        self.uneven: set[Variable] = set()
         self.batched = {p for p, chosen in zip(program.parameters, axes, strict=True) if chosen}
         self.ragged_stacks: set[Variable] = set()
         self.laned: set[Statement] = set()
         before = None
-        while before != (now := (len(self.batched), len(self.ragged_stacks), len(self.laned))):
+        while before != (now := tuple(map(len, (self.batched, self.ragged_stacks, self.laned, self.uneven)))):
             before = now
             self.block(program.body)
 
@@ -90,6 +92,7 @@ class Analysis:
     def lane(self, statement: Statement) -> None:
         """Everything that lanes write is batched, and a stack that they touch has its own height in each."""
         self.batched.update(statement.targets)
+        self.uneven.update(statement.targets)
         stacks = [v for v in mentioned(statement) if isinstance(v.type, StackType)]
         self.batched.update(stacks)
         self.ragged_stacks.update(stacks)
@@ -116,6 +119,7 @@ class Analysis:
         if not self.differs(operands):
             return
         self.batched.update(targets)
+        self.uneven.update(t for t in targets if t in self.measured)
         needs_lanes = LANED.get(statement.primitive)
         if statement.primitive.batch is None or (needs_lanes and needs_lanes(statement, self.differs)):
             self.laned.add(statement)
@@ -125,14 +129,22 @@ class Analysis:
         return statement.primitive.name in COLLECTIVES and statement.static["axis"] is self.axis
 
     def size_differs(self, statement: Assign) -> bool:
-        """A size is batched where the type of the array says so, or says nothing."""
+        """A size is batched where the type of its array says so."""
         (array,) = statement.operands
         if not isinstance(array, Variable):
             return False
         size = array.type.shape[statement.static["axis"]]
         if size is statement.targets[0]:
-            return array in self.batched and array not in self.parameters
+            return array in self.uneven
         return self.differs(size)
+
+    def flow(self, into: Iterable[Variable], operands: Iterable[Operand]) -> None:
+        """What a branch or a loop gives is as uneven as what comes in."""
+        if any(isinstance(v, Variable) and (v in self.uneven or self.uneven_type(v)) for v in operands):
+            self.uneven.update(into)
+
+    def uneven_type(self, variable: Variable) -> bool:
+        return isinstance(variable.type, ArrayType) and self.differs(variable.type.shape)
 
     def stack_operation(self, statement: Assign) -> None:
         stacks = [v for v in (*statement.targets, *variables_in(statement.operands))
@@ -160,6 +172,7 @@ class Analysis:
                                     strict=True):
             if self.differs(results):
                 self.batched.add(target)
+            self.flow((target,), results)
             self.link((target, *results))
 
     def loop(self, loop: For | While) -> None:
@@ -169,6 +182,7 @@ class Analysis:
         for carried, initial in zip(loop.carried, loop.initial, strict=True):
             if self.differs(initial):
                 self.batched.add(carried)
+            self.flow((carried,), (initial,))
         for block in blocks_of(loop):
             self.block(block)
         if isinstance(loop, While) and self.differs(loop.test.results):
@@ -178,7 +192,17 @@ class Analysis:
             target, carried, _, result = names
             if self.differs((carried, result)):
                 self.batched.update((target, carried))
+            self.flow((target, carried), (carried, result))
             self.link(names)
+
+
+def measured(program: Program) -> Iterator[Variable]:
+    """The arrays of which nothing tells a size but themselves."""
+    for statement in walk(program.body):
+        if isinstance(statement, Assign) and statement.primitive.name == "size":
+            (array,) = statement.operands
+            if isinstance(array, Variable) and array.type.shape[statement.static["axis"]] is statement.targets[0]:
+                yield array
 
 
 def mentioned(statement: Statement) -> Iterator[Variable]:

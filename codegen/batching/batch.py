@@ -173,10 +173,17 @@ class Batcher:
         """The size of a batched array: its type says it, or it is read at run time."""
         (target,), (array,) = statement.targets, statement.operands
         axis = statement.static["axis"] + 1
-        size = self.new_type(array).shape[axis]
-        if size is target:
+        if array.type.shape[axis - 1] is target:
             size = self.builder.emit(PRIMITIVES["size"], self.renaming(array), axis=axis)
+            self.measured(array, target, size)
+        else:
+            size = self.type(array.type).shape[axis - 1]
         self.renaming.mapping[target] = size
+
+    def measured(self, array: Variable, old: Variable, new: Dimension) -> None:
+        """The type of an array, now that the size that it had read off itself has its new variable."""
+        made = self.renaming(array)
+        made.type = replace_type(made.type, {old: new})
 
     def same(self, statement: Assign) -> None:
         """A statement that is the same for all examples."""
@@ -184,12 +191,15 @@ class Batcher:
         made = self.renaming.statement(statement)
         self.renaming.retype()
         adopt(self.builder, made)
+        if statement.primitive.name == "size" and isinstance(statement.operands[0], Variable):
+            self.measured(statement.operands[0], statement.targets[0], made.targets[0])
 
     def rule(self, statement: Assign) -> None:
         targets = statement.targets
         operands = self.renaming(statement.operands)
         types = tuple(self.type(target.type) for target in targets)
-        case = Batching(self.builder, self.size, statement, operands, self.differs, types)
+        here = self.analysis.collective(statement)
+        case = Batching(self.builder, self.size, statement, operands, self.differs, types, here)
         results = statement.primitive.batch(case)
         if not targets:
             return

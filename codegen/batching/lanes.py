@@ -9,6 +9,7 @@ Each lane reads its row of every batched value, goes its own way, and writes its
 """
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..adopt import adopt_block
@@ -20,18 +21,29 @@ from ..core import (
     StackType,
     Statement,
     Variable,
+    bound_in,
     free_variables,
     operands_of,
     variables_in,
+    walk,
 )
 from ..errors import UnsupportedError
 from ..registry import PRIMITIVES
-from ..renaming import Renaming
+from ..renaming import Renaming, sizes_in
 from .regions import Region
 from .rules import batched_type
 
 if TYPE_CHECKING:
     from .batch import Batcher
+
+
+def sizes_of(statements: list[Statement]) -> Iterator[Variable]:
+    """The sizes, from outside, that the types of what statements assign name."""
+    own: set[Variable] = set()
+    for statement in walk(Block(statements)):
+        own.update((*statement.targets, *bound_in(statement)))
+    for variable in own:
+        yield from (size for size in sizes_in(variable.type) if size not in own)
 
 
 class Lanes:
@@ -79,8 +91,8 @@ class Lanes:
         for target in targets:
             if self.batcher.analysis.ragged(target):
                 raise UnsupportedError(
-                    "vmap of a function in which a value has another shape for one example than for another, "
-                    "and leaves a branch or a loop with it",
+                    "vmap of a function that returns, or carries through a loop, a value whose shape may differ "
+                    "from one example to another",
                     "pad it to one shape, or call the function in a loop", region.statements[-1].location)
         return targets
 
@@ -94,9 +106,8 @@ class Lanes:
     def rows(self, inside: list[Statement], lane: Variable) -> dict[Variable, Operand]:
         """This lane's row of every batched value that the statements read."""
         batcher = self.batcher
-        read: dict[Variable, None] = {}
-        for variable in free_variables(Block(list(inside))):
-            read[variable] = None
+        read = dict.fromkeys(free_variables(Block(list(inside))))
+        read.update(dict.fromkeys(sizes_of(inside)))
         rows: dict[Variable, Operand] = {}
         for variable in read:
             if variable not in batcher.analysis.batched:

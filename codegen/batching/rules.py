@@ -41,11 +41,12 @@ class Batching:
     """One operation, its operands replaced by those of the whole batch.
 
     `operands` are the new ones, `given` those for one example (whose types tell their ranks), and
-    `differs(operand of one example)` whether the new one has the batch as its first axis.
+    `differs(operand of one example)` whether the new one has the batch as its first axis. `here` marks a
+    collective over this very batch.
     """
 
     def __init__(self, builder: Builder, size: Dimension, statement: Assign, operands: tuple,
-                 differs: Callable[[Operand], bool], types: tuple):
+                 differs: Callable[[Operand], bool], types: tuple, here: bool = False):
         self.builder = builder
         self.size = size
         self.statement = statement
@@ -55,6 +56,7 @@ class Batching:
         self.static = statement.static
         self.differs = differs
         self.types = types
+        self.here = here
 
     def emit(self, name: str | Primitive, *operands: Operand, **static: Any) -> Any:
         return self.builder.emit(PRIMITIVES[name] if isinstance(name, str) else name, *operands, **static)

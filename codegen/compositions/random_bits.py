@@ -21,8 +21,8 @@ THREEFRY_GROUPS = 5
 
 PHILOX_MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
 PHILOX_STEPS = (0x9E3779B9, 0xBB67AE85)
-PHILOX_ROUNDS = 10
-# Keys made from a key are drawn from another stream than its numbers: what is added to the key for them (the digits of pi).
+PHILOX_ROUNDS = tuple(range(10))
+# What changes a key so that the keys made from it come from another stream than its numbers (digits of pi).
 PHILOX_KEYS = 0x243F6A88
 
 
@@ -62,7 +62,7 @@ def long_word(low, high):
 
 def philox4x32(key0, key1, x0, x1, x2, x3):
     """The 10 rounds of Philox-4x32 on arrays of uint32."""
-    for _ in range(PHILOX_ROUNDS):
+    for _ in PHILOX_ROUNDS:
         first = x0.astype(np.uint64) * PHILOX_MULTIPLIERS[0]
         second = x2.astype(np.uint64) * PHILOX_MULTIPLIERS[1]
         x0, x2 = high_word(second) ^ x1 ^ key0, high_word(first) ^ x3 ^ key1
@@ -77,10 +77,11 @@ def threefry_blocks(key, counters):
     return threefry2x32(key[0:1], key[1:2], high_word(counters), low_word(counters))
 
 
-def philox_blocks(key, counters, tweak=0):
-    """The four words of each block of a key's stream."""
+def philox_blocks(key, counters, for_keys=False):
+    """The four words of each block of a key's stream, or of the stream that its keys come from."""
     word, stream = key[0:1], key[1:2]
-    return philox4x32(low_word(word) ^ tweak, high_word(word), low_word(counters), high_word(counters),
+    key0 = low_word(word) ^ PHILOX_KEYS if for_keys else low_word(word)
+    return philox4x32(key0, high_word(word), low_word(counters), high_word(counters),
                       low_word(stream), high_word(stream))
 
 
@@ -91,9 +92,9 @@ def is_philox(key):
     return key.dtype == np.uint64
 
 
-def counters_below(count):
+def counters_from(start, count):
     """The counters of so many blocks."""
-    return np.arange(count, dtype=np.uint64)
+    return np.arange(start, start + count, dtype=np.uint64)
 
 
 def make_key(seed, impl):
@@ -112,9 +113,9 @@ def make_key(seed, impl):
 def split(key, num):
     """Keys of independent streams: one for each counter below `num`."""
     shape = shape_tuple(num)
-    counters = counters_below(product(shape))
+    counters = counters_from(0, product(shape))
     if is_philox(key):
-        words = philox_blocks(key, counters, PHILOX_KEYS)
+        words = philox_blocks(key, counters, True)
         made = np.stack([long_word(words[0], words[1]), long_word(words[2], words[3])], axis=-1)
     else:
         made = np.stack(threefry_blocks(key, counters), axis=-1)
@@ -125,7 +126,7 @@ def fold_in(key, data):
     """The key that `split` gives at place `data`, of which 32 bits count."""
     word = np.array([int(data) & WORD], dtype=np.uint64)
     if is_philox(key):
-        words = philox_blocks(key, word, PHILOX_KEYS)
+        words = philox_blocks(key, word, True)
         return np.concatenate([long_word(words[0], words[1]), long_word(words[2], words[3])])
     return np.concatenate(threefry_blocks(key, word))
 
@@ -138,21 +139,47 @@ def key_data(key):
     return words.reshape(key.shape[:-1] + (4,))
 
 
-def flat_bits(key, count, width):
-    """So many random words of 32 or 64 bits."""
+BLOCK = 1 << 14
+
+
+class InBlocks:
+    """`function(key, start, count, dtype)` for all of a flat sample, in pieces that stay in the cache.
+
+    While specialising it is called once: what is compiled makes one element after the other anyway.
+    """
+
+    def __call__(self, function, key, count, dtype):
+        if count <= BLOCK:
+            return function(key, 0, count, dtype)
+        sample = np.empty(count, dtype)
+        for start in range(0, count, BLOCK):
+            stop = min(start + BLOCK, count)
+            sample[start:stop] = function(key, start, stop - start, dtype)
+        return sample
+
+    def __specialise__(self, s, arguments, keywords, node):
+        function, key, count, dtype = arguments
+        return s.call(function, [key, 0, count, dtype], {}, node)
+
+
+in_blocks = InBlocks()
+
+
+def words(key, start, count, width):
+    """Random words of 32 or 64 bits: so many of a key's stream, from a place in it."""
     if is_philox(key):
-        return philox_bits(key, count, width)
-    first, second = threefry_blocks(key, counters_below(count))
+        return philox_words(key, start, count, width)
+    first, second = threefry_blocks(key, counters_from(start, count))
     return first ^ second if width == 32 else long_word(second, first)
 
 
-def philox_bits(key, count, width):
+def philox_words(key, start, count, width):
     """Random words, four of 32 bits or two of 64 from a block."""
     each = 128 // width
-    words = philox_blocks(key, counters_below((count + each - 1) // each))
+    made = philox_blocks(key, counters_from(start // each, (count + each - 1) // each))
     if width == 64:
-        words = (long_word(words[0], words[1]), long_word(words[2], words[3]))
-    return np.stack(words, axis=-1).reshape(-1)[:count]
+        made = (long_word(made[0], made[1]), long_word(made[2], made[3]))
+    return np.stack(made, axis=-1).reshape(-1)[:count]
 
 
 def shaped(flat, shape):
@@ -165,10 +192,10 @@ def bits(key, shape, dtype):
     dtype, shape = np.dtype(dtype), shape_tuple(shape)
     if dtype.kind != "u":
         raise TypeError(f"random bits are unsigned integers, not {dtype}")
-    return shaped(array_bits(key, shape, dtype), shape)
+    return shaped(in_blocks(integers, key, product(shape), dtype), shape)
 
 
-def array_bits(key, shape, dtype):
+def integers(key, start, count, dtype):
     """Random unsigned integers, in one dimension."""
-    flat = flat_bits(key, product(shape), 64 if dtype.itemsize == 8 else 32)
+    flat = words(key, start, count, 64 if dtype.itemsize == 8 else 32)
     return flat if flat.dtype == dtype else flat.astype(dtype)

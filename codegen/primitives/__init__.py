@@ -1,5 +1,6 @@
 """The registry's primitives: name, type rule, NumPy implementation."""
 from . import (
+    collectives,
     convolution,
     creation,
     effects,

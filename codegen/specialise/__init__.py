@@ -21,6 +21,7 @@ import gast
 from .. import compositions, primitives
 from ..build import Builder
 from ..core import INT, ArrayType, Assign, Block, Program, Variable, type_of
+from ..errors import UnsupportedError
 from ..registry import PRIMITIVES
 from .assignment import assign
 from .attributes import get_attribute
@@ -29,10 +30,11 @@ from .calls import call, call_quietly, evaluate_call
 from .control import truth
 from .expressions import EXPRESSIONS, evaluate
 from .external import Capture, Externals, Guard, known_sizes
+from .growing import contains_growing
 from .indexing import get_item, set_item
 from .iteration import elements
 from .library import call_native
-from .machine import BranchEnds, NeedStatic, Specialiser, Unroll
+from .machine import BranchEnds, NeedStatic, NotGrowing, Specialiser, Unroll
 from .merge import Leaf, is_record, make_record, put_together, take_apart
 from .nodes import build_node, is_node, open_node
 from .operators import as_array, binary
@@ -105,6 +107,8 @@ class Specialisation:
         sys.setrecursionlimit(max(limit, DEEP))
         try:
             return self.specialised(function, arguments, keywords, name)
+        except NotGrowing as misuse:
+            return without_growing(misuse, self.exact, function, arguments, keywords, name)
         finally:
             sys.setrecursionlimit(limit)
 
@@ -118,6 +122,9 @@ class Specialisation:
             raise need.error from None
         except BranchEnds:
             result = None
+        if contains_growing(result):
+            raise NotGrowing(self.s.unsupported("returning a list whose length is known only at run time",
+                                                "return np.array of the list"))
         leaves: list[Any] = []
         template = take_apart(result, leaves)
         results = [self.s.operand(leaf) for leaf in leaves]
@@ -178,6 +185,17 @@ class Specialisation:
         if isinstance(made, Array):
             made.cell.ambiguous = "it exists outside of the function"
         return variable, made
+
+
+def without_growing(misuse: NotGrowing, exact: bool, function: Any, arguments: list[Any], keywords: dict[str, Any],
+                    name: str | None) -> Specialised:
+    """Specialise again with every list of a known length, or say what a list that grows cannot do."""
+    again = Specialisation(exact)
+    again.s.growing = False
+    try:
+        return again.specialised(function, arguments, keywords, name)
+    except UnsupportedError:
+        raise misuse.error from None
 
 
 def size_statement(size: Variable, array: Variable, axis: int) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from ..core import Variable
 from .attributes import class_attribute, generated, get_attribute, python_method
 from .expressions import evaluate, load_name
+from .growing import growing_of, list_method
 from .indexing import delete_item, get_item, set_item
 from .iteration import elements
 from .machine import Specialiser
@@ -121,6 +122,7 @@ def set_attribute(s: Specialiser, instance: Any, name: str, value: Any, node: An
 
 def set_raw_attribute(s: Specialiser, instance: Any, name: str, value: Any, node: Any) -> None:
     """object.__setattr__."""
+    s.check_container(instance, node)
     if not s.is_internal(instance):
         raise s.unsupported(
             f"assigning to the attribute .{name} of an object that exists outside of the function",
@@ -161,7 +163,10 @@ def in_place(s: Specialiser, operator: Any, old: Any, value: Any, node: Any) -> 
         s.write(old, s.operand(updated(s, operator, old, value, node)), node)
         return old
     if isinstance(old, list) and isinstance(operator, (gast.Add, gast.Mult)):
-        items = [*old, *elements(s, value, node)] if isinstance(operator, gast.Add) else old * value
+        if growing_of(old) is not None and isinstance(operator, gast.Add):
+            items = list_method(s, growing_of(old), "extend", [value], node)[1]
+        else:
+            items = [*old, *elements(s, value, node)] if isinstance(operator, gast.Add) else old * value
         s.write_list(old, items, node)
         return old
     if isinstance(old, (dict, set)) and type(operator) in (gast.BitOr, gast.BitAnd, gast.Sub, gast.BitXor):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..registry import METHODS
+from ..registry import METHODS, PRIMITIVES
 from .machine import Specialiser
 from .store import Location
 from .values import Array, ArrayMethod, Closure, Method, has_dynamic, is_dynamic
@@ -60,7 +60,7 @@ def object_attribute(s: Specialiser, instance: Any, name: str, node: Any) -> Any
         return s.call(described.fget, [instance], {}, node)
     state = getattr(instance, "__dict__", None)
     if state is not None and name in state:
-        return state[name] if s.is_internal(instance) else s.outside(lambda: getattr(instance, name), name, False)
+        return s.defined(state[name], name, node) if s.is_internal(instance) else s.outside(lambda: getattr(instance, name), name, False)
     if isinstance(described, types.MemberDescriptorType):
         value = getattr(instance, name)
         return value if s.is_internal(instance) else s.outside(lambda: getattr(instance, name), name, False)
@@ -153,6 +153,11 @@ def class_attribute(kind: type, name: str) -> Any:
     return None
 
 
+def part_of_complex(s: Specialiser, array: Any, name: str) -> Any:
+    """The real or imaginary part: a view of an array, a number of a number."""
+    return s.view(array, PRIMITIVES[name]) if isinstance(array, Array) else s.emit(name, array)
+
+
 def array_attribute(s: Specialiser, array: Any, name: str, node: Any) -> Any:
     of = s.type(array)
     match name:
@@ -173,9 +178,9 @@ def array_attribute(s: Specialiser, array: Any, name: str, node: Any) -> Any:
                 return s.call(np.swapaxes, [array, -1, -2], {}, node)
             return s.call(np.transpose, [array], {}, node)
         case "real":
-            return s.emit("real", array) if of.dtype.kind == "c" else array
+            return part_of_complex(s, array, name) if of.dtype.kind == "c" else array
         case "imag":
-            return s.emit("imag", array)
+            return part_of_complex(s, array, name) if of.dtype.kind == "c" else s.emit("imag", array)
         case "flat":
             return s.call(np.ravel, [array], {}, node)
         case "at":

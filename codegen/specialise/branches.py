@@ -1,15 +1,17 @@
 """Branches whose course is known only at run time: both paths are specialised, and what they leave is joined."""
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..core import BOOL, ArrayType, Block, If, Variable, type_of
 from .control import attempt, cast, defined_in, emit_sizes, placeholder
+from .growing import element_type, growing_of, item_of, start
 from .machine import BranchEnds, Specialiser
 from .merge import Leaf, conflict, join_types, put_together, same_static, same_template, take_apart
 from .store import Frame, Location
-from .values import UNDEFINED, Array, Cell, Conflict, Maybe, collect_cells
+from .values import UNDEFINED, Array, Cell, Conflict, Maybe, collect_cells, mutable_parts
 
 SHARED = "a condition or loop known only at run time decides which arrays share its memory"
 
@@ -39,9 +41,12 @@ def branch(s: Specialiser, test: Any, first: Callable, second: Callable, frame: 
     for place, value in zip(places, joined, strict=False):
         if place.kind == "cell":
             value = value.cell.value
+        if place.kind != "name" and isinstance(value, (Conflict, Maybe)):
+            raise s.conflict(undecided(place, value), str(place.key), node)
         if value is not place.read():
             s.store.write(place, value)
     note_sharing(s, join, frame, live)
+    note_shared_containers(s, [*pairs, (value_a, value_b)], joined, frame, live)
     return joined[-1]
 
 
@@ -50,18 +55,53 @@ def matters(place: Location, frame: Frame, live: frozenset[str] | None) -> bool:
     return live is None or place.kind != "name" or place.holder is not frame or place.key in live
 
 
+def undecided(place: Location, value: Any) -> Conflict:
+    """Why a list, dictionary or object has no one content after a branch."""
+    if isinstance(value, Conflict) and place.kind != "list":
+        return value
+    what = {"list": "has another length or other kinds of items", "set": "has other items",
+            "item": "is a key, or is none,", "attribute": "is an attribute, or is none,"}[place.kind]
+    return Conflict(value, None, f"{what} depending on a condition known only at run time")
+
+
+def note_shared_containers(s: Specialiser, pairs: list, joined: list, frame: Frame,
+                           live: frozenset[str] | None) -> None:
+    """A list or object that two paths leave under one name, and that is in use under another, cannot be changed."""
+    olds = [[(side, part) for side, one in enumerate(pair) for part in mutable_parts(one)]
+            if not same_static(*pair) else [] for pair in pairs]
+    counts = Counter(key for parts in olds for key in {(side, id(part)) for side, part in parts})
+    if not counts:
+        return
+    used: set[int] = set()
+    for value in values_in_use(s, frame, live):
+        used.update(id(part) for part in mutable_parts(value))
+    for parts, value in zip(olds, joined, strict=True):
+        shared = [part for side, part in parts if counts[side, id(part)] > 1 or id(part) in used]
+        if shared:
+            for part in (*shared, *mutable_parts(value)):
+                s.store.ambiguous[id(part)] = part
+
+
+def values_in_use(s: Specialiser, frame: Frame, live: frozenset[str] | None) -> Iterator[Any]:
+    """The values of all names that any function now running can still read."""
+    for running in (frame, *s.frames):
+        while running is not None:
+            for name, value in running.names.items():
+                if not (running is frame and live is not None and name not in live):
+                    yield value
+            running = running.parent
+
+
 def note_sharing(s: Specialiser, join: Join, frame: Frame, live: frozenset[str] | None) -> None:
     """Joined arrays that may be arrays which are still in use cannot be written; nor can these."""
-    columns = [(value, [leaf.cell for leaf in join.leaves[k] if isinstance(leaf, Array)])
+    columns = [(value, [(side, leaf.cell) for side, leaf in enumerate(join.leaves[k]) if isinstance(leaf, Array)])
                for k, value in join.made.items() if isinstance(value, Array)]
-    seen: dict[Cell, int] = {}
-    for _, cells in columns:
-        for cell in set(cells):
-            seen[cell] = seen.get(cell, 0) + 1
-    outer = {cell for _, cells in columns for cell in cells if cell.depth <= join.trials[0].depth}
+    seen = Counter(key for _, keys in columns for key in set(keys))
+    outer = {cell for key in seen for cell in key[1:] if cell.depth <= join.trials[0].depth}
     in_use = cells_in_use(s, frame, live) if outer else set()
-    for value, cells in columns:
-        shared = [c for c in cells if c.ambiguous or seen[c] > 1 or c in outer and (c.parameter or c in in_use)]
+    for value, keys in columns:
+        shared = [c for side, c in keys if c.ambiguous or seen[side, c] > 1
+                  or c in outer and (c.parameter or c in in_use)]
         if shared:
             value.cell.ambiguous = next((c.ambiguous for c in shared if c.ambiguous), SHARED)
         for cell in shared:
@@ -72,12 +112,8 @@ def cells_in_use(s: Specialiser, frame: Frame, live: frozenset[str] | None) -> s
     """The buffers of all arrays that any function now running can still reach."""
     found: set[Cell] = set()
     seen: set[int] = set()
-    for running in (frame, *s.frames):
-        while running is not None:
-            for name, value in running.names.items():
-                if not (running is frame and live is not None and name not in live):
-                    collect_cells(value, found, seen)
-            running = running.parent
+    for value in values_in_use(s, frame, live):
+        collect_cells(value, found, seen)
     return found
 
 
@@ -104,7 +140,9 @@ class Join:
     def values(self, pairs: list[tuple[Any, Any]], generated: list[bool]) -> list[Any]:
         plans = [self.plan(a, b, g) for (a, b), g in zip(pairs, generated, strict=True)]
         targets = self.finish()
-        return [put_together(template, self.pick(leaves, targets)) for template, leaves in plans]
+        adopt = self.s.store.adopt
+        return [adopt(put_together(template, self.pick(leaves, targets))) if leaves else template
+                for template, leaves in plans]
 
     def plan(self, a: Any, b: Any, generated: bool) -> tuple[Any, list[Any]]:
         """The joined template and, for each leaf, a value or the number of a result of the If."""
@@ -120,9 +158,12 @@ class Join:
             flag = None if generated else flags
         present = b if a is UNDEFINED else a
         sides: list[list[Any]] = [[], []]
-        templates = [take_apart(present if v is UNDEFINED else v, leaves)
-                     for v, leaves in zip((a, b), sides, strict=True)]
+        templates = [self.take_apart(side, present if v is UNDEFINED else v, leaves)
+                     for side, (v, leaves) in enumerate(zip((a, b), sides, strict=True))]
         if not same_template(*templates):
+            grown = self.grown(a, b)
+            if grown is not None:
+                return self.plan(*grown, generated)
             return conflict(a, b, "depending on a condition known only at run time"), []
         missing = (a is UNDEFINED, b is UNDEFINED)
         joined = [self.leaf(x, y, missing) for x, y in zip(*sides, strict=True)]
@@ -132,6 +173,35 @@ class Join:
             return templates[0], joined
         joined.append(self.column(flag[0], flag[1], BOOL))
         return Maybe(templates[0], Leaf(len(joined) - 1)), joined
+
+    def grown(self, a: Any, b: Any) -> tuple[Any, Any] | None:
+        """Two lists of different lengths as lists that grow, if all their items are of one type."""
+        if not (self.s.growing and type(a) is type(b) and type(a) in (list, tuple)):
+            return None
+        known = [growing_of(v) for v in (a, b)]
+        if all(known) or UNDEFINED in (a, b):
+            return None
+        items = [item for v, growing in zip((a, b), known, strict=True) if growing is None for item in v]
+        growing = next(filter(None, known), None)
+        with self.s.builder.inside(Block()):
+            element = element_type(self.s, items if growing is None else [*items, item_of(self.s, growing, 0)])
+        if element is None:
+            return None
+        sides = []
+        for side, value in enumerate((a, b)):
+            if known[side] is None:
+                with self.s.store.again(self.trials[side]), self.s.builder.inside(self.blocks[side]):
+                    value = type(value)([start(self.s, value, element)])
+                self.inner[side].update(defined_in(self.blocks[side]))
+            sides.append(value)
+        return tuple(sides)
+
+    def take_apart(self, side: int, value: Any, leaves: list[Any]) -> Any:
+        """The template of a value as it is at the end of a path."""
+        if isinstance(value, (Array, Variable)) or not mutable_parts(value):
+            return take_apart(value, leaves)
+        with self.s.store.again(self.trials[side]):
+            return take_apart(value, leaves)
 
     def leaf(self, a: Any, b: Any, missing: tuple[bool, bool]) -> Any:
         if same_static(a, b) and not any(missing):

@@ -12,6 +12,7 @@ from ..core import BOOL, COMPLEX, FLOAT, INT
 from .assignment import set_attribute, set_raw_attribute
 from .attributes import get_attribute, python_method
 from .classes import CLASS_FUNCTIONS
+from .growing import as_rows, growing_of
 from .iteration import (
     Range,
     elements,
@@ -40,6 +41,8 @@ def length(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
         if not shape:
             raise TypeError(f"len() of unsized object\n{s.location(node)}")
         return shape[0]
+    if growing_of(value) is not None:
+        return growing_of(value).count
     if isinstance(value, Range):
         if value.start == 0 and value.step == 1 and is_dynamic(value.stop):
             return s.builder.dimension_max(value.stop, 0)
@@ -53,10 +56,12 @@ def user_or_native(s: Specialiser, native: Any, special: str, value: Any, node: 
 
 
 def total(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
-    iterable = arguments[0]
+    iterable = as_rows(s, arguments[0])
     start = keywords.get("start", arguments[1] if len(arguments) > 1 else 0)
     if isinstance(iterable, Array):
         summed = s.call(np.sum, [iterable], {"axis": 0}, node)
+        if growing_of(arguments[0]) is not None and growing_of(arguments[0]).weak:
+            summed = s.emit("astype", summed, dtype=s.type(summed).dtype, weak=True)
         return summed if isinstance(start, int) and start == 0 else binary(s, gast.Add(), start, summed, node)
     items = list(elements(s, iterable, node))
     result = start
@@ -110,6 +115,8 @@ def quotient_and_remainder(s: Specialiser, arguments: list, keywords: dict, node
 
 
 def make_list(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    if arguments and growing_of(arguments[0]) is not None:
+        return s.store.new([growing_of(arguments[0])])
     return s.store.new(list(elements(s, arguments[0], node)) if arguments else [])
 
 

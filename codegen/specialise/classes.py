@@ -15,7 +15,7 @@ from .machine import Specialiser
 from .merge import make_record, rebuild_tuple
 from .scope import parameter_names
 from .store import Frame
-from .values import has_dynamic
+from .values import has_dynamic, note_made
 
 
 def super_of(s: Specialiser, frame: Frame, node: Any) -> Any:
@@ -52,7 +52,7 @@ def construct(s: Specialiser, kind: type, arguments: list, keywords: dict, node:
     if initialise is None and kind.__init__ is not object.__init__:
         raise s.unsupported(f"making a {kind.__name__} of values known only at run time",
                             "use a class with an __init__ in Python", node)
-    made = s.store.new(object.__new__(kind))
+    made = s.store.new(note_made(object.__new__(kind)))
     if initialise is not None:
         s.call(initialise, [made, *arguments], keywords, node)
     return made

@@ -8,6 +8,8 @@ from typing import Any
 import gast
 
 from .control import truth
+from .growing import growing_of
+from .growing import list_method as grown
 from .indexing import delete_item, get_item, set_item
 from .iteration import elements
 from .machine import Specialiser
@@ -61,6 +63,12 @@ def tuple_method(s: Specialiser, instance: tuple, name: str, arguments: list, ke
 
 
 def list_method(s: Specialiser, instance: list, name: str, arguments: list, keywords: dict, node: Any) -> Any:
+    growing = growing_of(instance)
+    if growing is not None:
+        result, contents = grown(s, growing, name, arguments, node)
+        if contents is not None:
+            s.write_list(instance, contents, node)
+        return result
     items = list(instance)
     result = None
     match name:

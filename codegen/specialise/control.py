@@ -9,7 +9,7 @@ from ..registry import PRIMITIVES
 from .attributes import python_method
 from .machine import BranchEnds, Specialiser
 from .store import Trial
-from .values import is_dynamic
+from .values import Growing, is_dynamic
 
 
 def attempt(s: Specialiser, path: Callable) -> tuple[Block, Trial | None, Any]:
@@ -35,6 +35,8 @@ def attempt(s: Specialiser, path: Callable) -> tuple[Block, Trial | None, Any]:
 def truth(s: Specialiser, value: Any, node: Any) -> Any:
     """A value as a condition: a Python bool, or a boolean scalar known only at run time."""
     value = s.defined(value, "condition", node)
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], Growing):
+        return s.builder.emit(PRIMITIVES["greater"], s.operand(value[0].count), 0)
     if not is_dynamic(value):
         for name in ("__bool__", "__len__"):
             method = python_method(value, name)

@@ -9,6 +9,8 @@ import numpy as np
 from ..core import Variable, type_of
 from ..registry import PRIMITIVES
 from .attributes import python_method
+from .growing import get as growing_item
+from .growing import growing_of, refuse, replaced
 from .machine import Specialiser
 from .store import Location
 from .values import UNDEFINED, Array, ViewStep, has_dynamic, is_dynamic
@@ -22,6 +24,9 @@ def get_item(s: Specialiser, container: Any, index: Any, node: Any) -> Any:
         return get_element(s, container, index, node)
     if isinstance(container, dict):
         return item_of_dict(s, container, s.hashable(index, node), node)
+    growing = growing_of(container)
+    if growing is not None:
+        return growing_item(s, growing, index, node)
     if isinstance(container, (list, tuple, str, range, bytes, collections.deque)):
         if isinstance(index, slice):
             parts = [None if p is None else s.static_int(p, "a bound of a slice of a list", node)
@@ -131,7 +136,12 @@ def set_item(s: Specialiser, container: Any, index: Any, value: Any, node: Any) 
             raise s.unsupported(f"writing to a {type(container).__name__} that exists outside of the function",
                                 "make a copy inside the function, and return it", node)
         if isinstance(container, dict):
+            s.check_container(container, node)
             s.store.write(Location("item", container, s.hashable(index, node)), value)
+            return
+        growing = growing_of(container)
+        if growing is not None:
+            s.write_list(container, [replaced(s, growing, index, value, node)], node)
             return
         items = list(container)
         if isinstance(index, slice):
@@ -172,6 +182,8 @@ def delete_item(s: Specialiser, container: Any, index: Any, node: Any) -> None:
             raise KeyError(index)
         s.store.write(Location("item", container, index), UNDEFINED)
     elif isinstance(container, list) and s.is_internal(container):
+        if growing_of(container) is not None:
+            raise refuse(s, "del of an item", node)
         items = list(container)
         del items[index]
         s.write_list(container, items, node)

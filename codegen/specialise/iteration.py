@@ -9,6 +9,7 @@ from typing import Any
 
 from ..core import Variable
 from .attributes import python_method
+from .growing import as_rows, growing_of, item_of, refuse
 from .indexing import get_item
 from .machine import Specialiser
 from .store import Location
@@ -48,6 +49,10 @@ class Counted:
                     return None
                 lengths.append(inner[1])
                 readers.append(inner[3])
+            elif growing_of(part) is not None:
+                growing = growing_of(part)
+                lengths.append(growing.count)
+                readers.append(lambda i, g=growing: item_of(s, g, i))
             elif isinstance(part, Endless):
                 readers.append(part.item)
             else:
@@ -85,6 +90,8 @@ def elements(s: Specialiser, iterable: Any, node: Any) -> Iterable[Any]:
         return map(iterable.item, itertools.count())
     if is_dynamic(iterable):
         return elements_of_array(s, iterable, node)
+    if growing_of(iterable) is not None:
+        raise refuse(s, "the items one by one", node)
     if isinstance(iterable, (list, tuple, dict, set, frozenset, collections.deque)):
         return list(iterable)
     method = python_method(iterable, "__iter__")
@@ -159,6 +166,7 @@ def make_zip(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
 
 def make_reversed(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
     (value,) = arguments
+    value = as_rows(s, value)
     if isinstance(value, Array):
         return get_item(s, value, slice(None, None, -1), node)
     if isinstance(value, Range) and value.step in (1, -1):

@@ -8,6 +8,7 @@ import numpy as np
 from ..core import Variable, variables_in
 from ..registry import METHODS, Primitive, lookup
 from .container_methods import container_method
+from .growing import growing_of, refuse, rows
 from .indexing import get_element, set_element
 from .machine import Specialiser
 from .operators import as_array
@@ -28,6 +29,7 @@ def needs_rule(s: Specialiser, function: Any, known: Any, arguments: list, keywo
 
 def call_library(s: Specialiser, function: Any, known: Any, arguments: list, keywords: dict, node: Any) -> Any:
     """A function with a rule: a primitive is emitted, a composition is read as Python."""
+    arguments = [rows_for(s, function, a, keywords, node) for a in arguments]
     out = keywords.pop("out", None)
     if isinstance(function, np.ufunc) and len(arguments) > function.nin:
         *arguments, out = arguments
@@ -38,6 +40,8 @@ def call_library(s: Specialiser, function: Any, known: Any, arguments: list, key
         raise s.located(error, node) from error
     finally:
         s.diagonal = outer
+    if function is np.ravel and isinstance(result, Array):
+        result = ravelled(s, result)
     if out is None:
         return result
     out = out[0] if isinstance(out, tuple) else out
@@ -45,6 +49,21 @@ def call_library(s: Specialiser, function: Any, known: Any, arguments: list, key
         raise s.unsupported("out= that is not an array of the function's own", "assign the result", node)
     set_element(s, out, Ellipsis, result, node)
     return out
+
+
+def rows_for(s: Specialiser, function: Any, value: Any, keywords: dict, node: Any) -> Any:
+    """An argument of a library function, lists that grow as the arrays of their items."""
+    growing = growing_of(value)
+    if growing is None:
+        return value
+    items = rows(s, growing)
+    if function in (np.concatenate, np.hstack) and len(s.shape(items)) > 1:
+        return (s.call(np.reshape, [items, (-1, *s.shape(items)[2:])], {}, node),)
+    if function in (np.stack, np.vstack) and len(s.shape(items)) > 1 and not keywords.get("axis"):
+        return items
+    if function in (np.stack, np.vstack, np.concatenate, np.hstack, np.column_stack, np.dstack):
+        raise refuse(s, f"np.{function.__name__}", node)
+    return items
 
 
 def emit_library(s: Specialiser, function: Any, known: Any, arguments: list, keywords: dict, node: Any) -> Any:
@@ -61,6 +80,8 @@ def emit_primitive(s: Specialiser, function: Any, known: Primitive, arguments: l
         if keywords:
             raise s.unsupported(f"{known.name}({', '.join(keywords)}=...)", "leave the keyword out", node)
         arguments = [as_array(s, a) if isinstance(a, (list, tuple)) else a for a in arguments]
+    if known.name in ("real", "imag") and isinstance(arguments[0], Array) and not keywords:
+        return s.get_attribute(arguments[0], known.name, node)
     if known.view and isinstance(arguments[0], Array):
         return emit_view(s, known, arguments, keywords, node)
     if dtype is not None:
@@ -107,17 +128,37 @@ def emit_reshape(s: Specialiser, array: Array, known: Primitive, rest: list, key
     return copy
 
 
+def ravelled(s: Specialiser, seen: Array) -> Array:
+    """np.ravel gives a view of what is contiguous, and a copy of all else."""
+    before = Array(seen.cell, seen.path[:-1] if seen.path and seen.path[-1].primitive.name == "reshape" else seen.path)
+    if s.contiguous(before):
+        return seen
+    view = simulated(s, before)
+    if view is not None and view.flags.c_contiguous:
+        return seen
+    copy = s.wrap(s.read(seen))
+    if view is None:
+        copy.cell.ambiguous = "ravel may have made a view or a copy"
+        copy.cell.sizes = tuple(size for size in s.shape(before) if isinstance(size, Variable))
+    return copy
+
+
 def shares_memory(s: Specialiser, array: Array, seen: Array) -> bool | None:
     """Whether a reshape of a view is itself a view: NumPy is asked, where all sizes are known."""
+    view = simulated(s, array)
+    return None if view is None else np.shares_memory(view, np.reshape(view, seen.path[-1].operands[0]))
+
+
+def simulated(s: Specialiser, array: Array) -> np.ndarray | None:
+    """An array laid out in memory as a view will be, if that is known."""
     base = s.type(Array(array.cell)).shape
-    steps = [(step, list(variables_in((step.operands, tuple(step.static.values()))))) for step in seen.path]
-    if array.cell.contiguous is not True or not all(isinstance(n, int) for n in base) or any(v for _, v in steps):
+    unknown = [v for step in array.path for v in variables_in((step.operands, tuple(step.static.values())))]
+    if array.cell.contiguous is not True or not all(isinstance(n, int) for n in base) or unknown:
         return None
-    with np.errstate(all="ignore"):
-        view = np.empty(base, np.int8)
-        for step, _ in steps[:-1]:
-            view = step.primitive.implementation(view, *step.operands, **step.static)
-        return np.shares_memory(view, steps[-1][0].primitive.implementation(view, *steps[-1][0].operands))
+    view = np.empty(base, np.int8)
+    for step in array.path:
+        view = step.primitive.implementation(view, *step.operands, **step.static)
+    return view
 
 
 def splits_only(s: Specialiser, old: tuple, new: tuple) -> bool:
@@ -139,6 +180,8 @@ def call_method(s: Specialiser, method: ArrayMethod, arguments: list, keywords: 
     instance = method.instance
     if not is_dynamic(instance):
         return container_method(s, instance, method.name, arguments, keywords, node)
+    if method.name in ("conj", "conjugate") and s.type(instance).dtype.kind != "c":
+        return instance
     known = METHODS.get(method.name)
     function: Any = getattr(np, method.name, None)
     if known is None and function is not None:

@@ -13,6 +13,7 @@ from .assignment import assign
 from .branches import branch
 from .control import truth
 from .expressions import evaluate
+from .growing import growing_of, item_of
 from .indexing import get_item
 from .iteration import Range, elements
 from .loops import range_loop, while_loop
@@ -72,6 +73,9 @@ def as_range(s: Specialiser, iterable: Any) -> tuple | None:
         return iterable.start, iterable.stop, iterable.step, lambda i: i
     if isinstance(iterable, Array):
         return 0, s.shape(iterable)[0], 1, lambda i: get_item(s, iterable, i, None)
+    growing = growing_of(iterable)
+    if growing is not None:
+        return 0, s.operand(growing.count), 1, lambda i: item_of(s, growing, i)
     if hasattr(iterable, "counted"):
         return iterable.counted(s)
     return None

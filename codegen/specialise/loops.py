@@ -7,12 +7,16 @@ from typing import Any
 from ..build import bound_index
 from ..core import BOOL, INT, ArrayType, Block, For, StackType, Variable, While
 from ..registry import PRIMITIVES
-from .branches import SHARED, branch, matters
+from .branches import SHARED, branch, matters, values_in_use
 from .control import Hole, cast, defined_in, emit_sizes
+from .growing import Growing, buffer_type, element_type, growing_of, item_of, start
 from .machine import BranchEnds, Specialiser, Unroll
 from .merge import Leaf, conflict, join_types, put_together, same_size, same_static, same_template, take_apart
 from .store import Frame, Location
-from .values import UNDEFINED, Array, Cell, Conflict, Maybe
+from .values import UNDEFINED, Array, Cell, Conflict, Maybe, mutable_parts
+
+# A list that grows in so few iterations is a list of so many more items.
+FEW = 32
 
 
 class Carried:
@@ -24,6 +28,7 @@ class Carried:
     def __init__(self, value: Any, generated: bool):
         self.initial: list[Any] = []
         self.generated = generated
+        self.objects = mutable_parts(value)
         self.undefined = value is UNDEFINED
         self.template = UNDEFINED if self.undefined else take_apart(value, self.initial)
         self.leaves: list[Any] = list(self.initial)
@@ -37,16 +42,37 @@ class Varying:
         self.type = of
 
 
+class Rows:
+    """Items that are to be the first of a list that grows."""
+
+    def __init__(self, items: list[Any], element: ArrayType):
+        self.items = items
+        self.element = element
+
+
 class Loop:
     """Finds what a loop carries, by trying its body until the types at its head stay as they are."""
 
-    def __init__(self, s: Specialiser, frame: Frame, live: frozenset[str] | None, node: Any):
+    def __init__(self, s: Specialiser, frame: Frame, live: frozenset[str] | None, node: Any, long: bool = True):
         self.s = s
+        self.long = long
         self.frame = frame
         self.live = live
         self.node = node
         self.carried: dict[Location, Carried] = {}
         self.head_cells: dict[Cell, Cell] = {}
+        self.waiting: list[Location] = []
+        self.shared_containers: list[Any] = []
+
+    def begin(self) -> None:
+        """Carry the places whose value holds lists or objects: what these held before the loop is to be read now."""
+        for place in self.waiting:
+            self.carry(place, place.read())
+        self.waiting = []
+
+    def carry(self, place: Location, start: Any) -> None:
+        generated = place.kind == "name" and place.key in place.holder.scope.generated
+        self.carried[place] = Carried(start, generated)
 
     def enter(self) -> tuple[Variable, ...]:
         """Give every carried place its value at the head of the loop."""
@@ -63,7 +89,7 @@ class Loop:
                 state.heads.append(head)
                 heads.append(head)
                 values.append(self.wrap(head, state, number))
-            value = put_together(state.template, values)
+            value = self.s.store.adopt(put_together(state.template, values))
             self.s.store.write(place, value.cell.value if place.kind == "cell" else value)
         return tuple(heads)
 
@@ -91,9 +117,11 @@ class Loop:
                 start = self.initial_value(place)
                 if same_static(start, end) or not matters(place, self.frame, self.live):
                     continue
-                generated = place.kind == "name" and place.key in place.holder.scope.generated
-                self.carried[place] = Carried(start, generated)
                 stable = False
+                if mutable_parts(start):
+                    self.waiting.append(place)
+                else:
+                    self.carry(place, start)
         for place, state in self.carried.items():
             stable &= self.widen(place, state, place.read(), inner)
         return stable
@@ -110,6 +138,7 @@ class Loop:
             end = end.value if isinstance(end, Maybe) else end
         if end is UNDEFINED:
             return True
+        end = self.same_growth(state, end)
         leaves: list[Any] = []
         template = take_apart(end, leaves)
         stable = True
@@ -124,6 +153,8 @@ class Loop:
             stable = False
             self.add_flag(state, True)
         inside = state.template.value if isinstance(state.template, Maybe) else state.template
+        if not same_template(inside, template) and self.grow(state, end):
+            return False
         if not same_template(inside, template):
             what = conflict(state.initial, end, "").reason
             error = self.s.unsupported(f"'{place.key}' changes its kind in a loop: {what}",
@@ -132,6 +163,32 @@ class Loop:
         for number, leaf in enumerate(leaves):
             stable &= self.widen_leaf(place, state, number, leaf, inner)
         return stable
+
+    def same_growth(self, state: Carried, end: Any) -> Any:
+        """The end of a list that grows elsewhere in the loop, as a list that grows."""
+        growing = growing_of(state.template)
+        if growing is None or growing_of(end) is not None or type(end) is not type(state.template):
+            return end
+        of = state.leaves[0].type
+        return type(end)([start(self.s, end, ArrayType(of.dtype, of.shape[1:], growing.weak))])
+
+    def grow(self, state: Carried, end: Any) -> bool:
+        """Let a list whose length the loop changes be one that grows, if its items are of one type."""
+        if not (self.s.growing and self.long and type(end) in (list, tuple) and type(end) is type(state.template)):
+            return False
+        growing, known = growing_of(end), growing_of(state.template)
+        if growing is not None and known is not None:
+            state.template = type(end)([Growing(Leaf(0), Leaf(1), growing.weak and known.weak)])
+            return True
+        items = [leaf for leaf in state.initial if not isinstance(leaf, Hole)]
+        items += [item_of(self.s, growing, 0)] if growing is not None else list(end)
+        element = element_type(self.s, items)
+        if element is None or len(state.initial) != len(state.template):
+            return False
+        state.initial = [Rows(state.initial, element), len(state.initial)]
+        state.leaves = [Varying(buffer_type(element)), Varying(INT)]
+        state.template = type(end)([Growing(Leaf(0), Leaf(1), element.weak)])
+        return True
 
     def add_flag(self, state: Carried, initial: bool) -> None:
         state.template = Maybe(state.template, Leaf(len(state.leaves)))
@@ -174,6 +231,7 @@ class Loop:
                 end = Maybe(end, True)
             if state.generated and isinstance(end, Maybe):
                 end = end.value
+            end = self.same_growth(state, end)
             leaves: list[Any] = []
             if end is UNDEFINED:
                 leaves = [Hole(leaf.type) for leaf in state.leaves]
@@ -190,6 +248,7 @@ class Loop:
         for state in self.carried.values():
             for have, leaf in zip(state.leaves, state.initial, strict=True):
                 if isinstance(have, Varying):
+                    leaf = start(self.s, leaf.items, leaf.element).buffer if isinstance(leaf, Rows) else leaf
                     operand = leaf if isinstance(leaf, Hole) else self.s.operand(leaf)
                     out.append(cast(self.s, operand, have.type))
         return tuple(out)
@@ -223,6 +282,24 @@ class Loop:
                                              "copy the argument first", self.node)
         return shared
 
+    def check_containers(self, changed: set[int]) -> None:
+        """Refuse where a list or object is changed that other names may share, as names are exchanged."""
+        rebuilt = [(place, state) for place, state in self.carried.items() if state.objects]
+        if not rebuilt:
+            return
+        ends = [part for place, _ in rebuilt for part in mutable_parts(place.read())]
+        starts = [part for _, state in rebuilt for part in state.objects]
+        used: set[int] = set()
+        for value in values_in_use(self.s, self.frame, self.live):
+            used.update(id(part) for part in mutable_parts(value))
+        born = self.s.store.born[-1]
+        self.shared_containers = [part for part in ends if id(part) not in born or repeated(part, ends)]
+        self.shared_containers += [part for part in starts if id(part) in used or repeated(part, starts)]
+        if self.shared_containers and changed.intersection(map(id, (*ends, *starts))):
+            raise Unroll("aliases", self.s.unsupported(
+                "a list or object is changed in a loop in which its name comes to share it with another",
+                "make a copy where the names are exchanged", self.node))
+
     def leave(self, targets: tuple[Variable, ...], shared: set[Cell]) -> None:
         """Give every carried place its value after the loop."""
         remaining = iter(targets)
@@ -239,8 +316,12 @@ class Loop:
                     if shared and place.kind != "cell":
                         value.cell.ambiguous = SHARED
                 values.append(value)
-            value = put_together(state.template, values)
+            value = self.s.store.adopt(put_together(state.template, values))
             self.s.store.write(place, value.cell.value if place.kind == "cell" else value)
+            for part in mutable_parts(value) if self.shared_containers else ():
+                self.s.store.ambiguous[id(part)] = part
+        for part in self.shared_containers:
+            self.s.store.ambiguous[id(part)] = part
         for cell in shared:
             cell.ambiguous = SHARED
 
@@ -256,6 +337,10 @@ class Loop:
                         target.name = place.read().name
                     targets.append(target)
         return tuple(targets), unknown
+
+
+def repeated(part: Any, parts: list[Any]) -> bool:
+    return sum(part is other for other in parts) > 1
 
 
 def same_types(a: Any, b: Any) -> bool:
@@ -279,13 +364,15 @@ def range_loop(s: Specialiser, start: Any, stop: Any, step: Any, body: Callable[
 
 def counted_loop(s: Specialiser, start: Any, stop: Any, step: Any, body: Callable[[Variable], None],
                  frame: Frame, live: frozenset[str] | None, node: Any, name: str | None) -> None:
-    loop = Loop(s, frame, live, node)
+    known = all(isinstance(bound, int) for bound in (start, stop, step))
+    loop = Loop(s, frame, live, node, long=not known or len(range(start, stop, step)) > FEW)
     location = s.location(node)
     while True:
         index, block = Variable(name, INT), Block()
         bound_index(s.builder, index, start, step)
         s.builder.upper_bounds[index] = stop if isinstance(step, int) and step > 0 else None
         stable, carried, shared = one_pass(s, loop, block, index, lambda i=index: body(i))
+        loop.begin()
         if stable:
             break
     if not block.statements and not loop.carried:
@@ -322,6 +409,7 @@ def finish_pass(s: Specialiser, loop: Loop, block: Block) -> tuple[bool, set[Cel
         return False, set()
     written = {place.holder for place in s.store.trials[-1] if place.kind == "cell"}
     shared = loop.check_aliases(written)
+    loop.check_containers({id(place.holder) for place in s.store.trials[-1] if place.kind not in ("name", "cell")})
     block.results = loop.results()
     return True, shared
 
@@ -368,6 +456,7 @@ def conditional_loop(s: Specialiser, test: Callable[[], Any], body: Callable[[],
             s.loops.pop()
             s.uncertain -= 1
             s.store.close()
+        loop.begin()
         if stable:
             break
     if going is True:

@@ -38,6 +38,14 @@ class Unroll(Exception):
         self.error = error
 
 
+class NotGrowing(Exception):
+    """A list that grew in a loop is used as only a list of known length can be."""
+
+    def __init__(self, error: UnsupportedError):
+        super().__init__(str(error))
+        self.error = error
+
+
 class BranchEnds(Exception):
     """The path being specialised ends in an exception of the user's."""
 
@@ -74,6 +82,7 @@ class Specialiser:
         self.tests: list[Any] = []
         self.frames: list[Frame] = []
         self.diagonal = False
+        self.growing = True
 
     # where we are
 
@@ -200,6 +209,11 @@ class Specialiser:
                 axes = step.static["axes"]
                 inverse = tuple(axes.index(k) for k in range(len(axes)))
                 return self.builder.emit(PRIMITIVES["transpose"], new, axes=inverse)
+            case "real" | "imag" as part:
+                emit = lambda name, *operands: self.builder.emit(PRIMITIVES[name], *operands)
+                other = emit("imag" if part == "real" else "real", base)
+                real, imaginary = (new, other) if part == "real" else (other, new)
+                return emit("add", real, emit("multiply", imaginary, 1j))
         raise self.unsupported(f"writing through a view made by {step.primitive.name}",
                                "write to the array itself", node)
 
@@ -308,6 +322,7 @@ class Specialiser:
 
     def write_container(self, container: Any, contents: Any, node: Any) -> None:
         """Replace the contents of a dictionary or set."""
+        self.check_container(container, node)
         if not self.is_internal(container) and not self.quiet:
             raise self.unsupported(f"changing a {type(container).__name__} that exists outside of the function",
                                    "make a copy inside the function, and return it", node)
@@ -320,8 +335,17 @@ class Specialiser:
             if container.get(key, UNDEFINED) is not value:
                 self.store.write(Location("item", container, key), value)
 
+    def check_container(self, container: Any, node: Any) -> None:
+        """Refuse writing to a list, dictionary or object that may or may not be another one too."""
+        known = self.store.ambiguous.get(id(container))
+        if known is not None and known is container:
+            raise self.unsupported(
+                f"this {type(container).__name__} is changed, but a condition or loop known only at run time decides "
+                "which other names share it", "make a copy before changing it", node)
+
     def write_list(self, container: list, items: list, node: Any) -> None:
         """Replace the items of a list."""
+        self.check_container(container, node)
         if not self.is_internal(container) and not self.quiet:
             raise self.unsupported("changing a list that exists outside of the function",
                                    "make a copy with list(...), and return it", node)

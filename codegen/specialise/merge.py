@@ -15,7 +15,7 @@ from ..core import ArrayType, StackType, Variable, type_of
 from ..errors import UnsupportedError
 from ..registry import array_scalar
 from .nodes import Node, build_node, is_node, open_node, same_metadata
-from .values import UNDEFINED, Array, Conflict, Maybe, has_dynamic
+from .values import UNDEFINED, Array, Conflict, Growing, Maybe, has_dynamic, is_made, note_made
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,8 @@ def take_apart(value: Any, leaves: list[Any]) -> Any:
         return Maybe(take_apart(value.value, leaves), take_apart(value.defined, leaves))
     if is_node(value):
         return take_node_apart(value, leaves)
+    if isinstance(value, Growing):
+        return Growing(take_apart(value.buffer, leaves), take_apart(value.count, leaves), value.weak)
     if isinstance(value, tuple):
         return rebuild_tuple(value, [take_apart(item, leaves) for item in value])
     if isinstance(value, list):
@@ -43,6 +45,8 @@ def take_apart(value: Any, leaves: list[Any]) -> Any:
     if is_record(value):
         return Record(type(value), {f.name: take_apart(getattr(value, f.name), leaves)
                                     for f in dataclasses.fields(value)})
+    if is_made(value) and hasattr(value, "__dict__"):
+        return Record(type(value), {name: take_apart(part, leaves) for name, part in vars(value).items()})
     return value
 
 
@@ -50,8 +54,8 @@ def take_node_apart(value: Any, leaves: list[Any]) -> Node:
     """The template of an instance of a registered class."""
     children, metadata = open_node(value)
     if has_dynamic(metadata):
-        raise UnsupportedError(f"the metadata of a {type(value).__name__} depends on values known only at run time",
-                               "make them children, where the class is registered")
+        raise UnsupportedError(f"the metadata of a {type(value).__name__} depends on values known only at "
+                               "run time", "make them children, where the class is registered")
     return Node(type(value), metadata, [take_apart(child, leaves) for child in children])
 
 
@@ -62,6 +66,8 @@ def put_together(template: Any, leaves: list[Any]) -> Any:
         return leaves[template.index]
     if isinstance(template, Maybe):
         return Maybe(build(template.value), build(template.defined))
+    if isinstance(template, Growing):
+        return Growing(build(template.buffer), build(template.count), template.weak)
     if isinstance(template, tuple):
         return rebuild_tuple(template, list(map(build, template)))
     if isinstance(template, list):
@@ -77,7 +83,7 @@ def put_together(template: Any, leaves: list[Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The template of a dataclass instance."""
+    """The template of an object: a dataclass instance, or one that was made while specialising."""
 
     kind: type
     fields: dict[str, Any]
@@ -88,8 +94,8 @@ def is_record(value: Any) -> bool:
 
 
 def make_record(kind: type, fields: dict[str, Any]) -> Any:
-    """An instance of a dataclass with these fields, made without running its __init__."""
-    made = object.__new__(kind)
+    """An instance of a class with these attributes, made without running its __init__."""
+    made = note_made(object.__new__(kind))
     for name, value in fields.items():
         object.__setattr__(made, name, value)
     return made
@@ -106,6 +112,8 @@ def same_template(a: Any, b: Any) -> bool:
         return isinstance(a, Leaf) and isinstance(b, Leaf)
     if type(a) is not type(b):
         return False
+    if isinstance(a, Growing):
+        return a.weak == b.weak
     if isinstance(a, (tuple, list)):
         return len(a) == len(b) and all(map(same_template, a, b))
     if isinstance(a, dict):
@@ -113,7 +121,8 @@ def same_template(a: Any, b: Any) -> bool:
     if isinstance(a, Record):
         return a.kind is b.kind and same_template(a.fields, b.fields)
     if isinstance(a, Node):
-        return a.kind is b.kind and same_metadata(a.metadata, b.metadata) and same_template(a.children, b.children)
+        return (a.kind is b.kind and same_metadata(a.metadata, b.metadata)
+                and same_template(a.children, b.children))
     if isinstance(a, Maybe):
         return same_template(a.value, b.value)
     return same_static(a, b)

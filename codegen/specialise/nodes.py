@@ -3,7 +3,7 @@
 >>> class Pair:
 ...     def __init__(self, items, label):
 ...         self.items, self.label = items, label
->>> NODE_KINDS[Pair] = NodeKind(lambda pair: (pair.items, pair.label), lambda label, items: Pair(items, label))
+>>> NODE_KINDS[Pair] = NodeKind(lambda p: (p.items, p.label), lambda label, items: Pair(items, label))
 >>> children, label = open_node(Pair([1, 2], "a"))
 >>> build_node(Pair, label, [3, 4]).items
 [3, 4]
@@ -51,8 +51,8 @@ def build_node(kind: type, metadata: Any, children: list[Any]) -> Any:
     try:
         return NODE_KINDS[kind].unflatten(metadata, children)
     except Exception as error:
-        error.add_note(f"This is the unflatten function with which {kind.__name__} was registered. It is also called "
-                       "with stand-ins for arrays, and with structures of them: it must only put its children in place.")
+        error.add_note(f"This is the unflatten function with which {kind.__name__} was registered. It is "
+                       "also called with stand-ins for arrays, and must only put its children in place.")
         raise
 
 

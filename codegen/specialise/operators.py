@@ -11,6 +11,7 @@ from ..core import INT, Variable
 from ..registry import PRIMITIVES
 from .attributes import python_method
 from .control import truth
+from .growing import appended, as_rows, growing_of, refuse
 from .iteration import elements
 from .machine import Specialiser
 from .texts import added, percent
@@ -47,11 +48,15 @@ def binary(s: Specialiser, kind: Any, left: Any, right: Any, node: Any) -> Any:
         if s.number(left) and s.number(right):
             return s.emit(primitive, left, right)
         return mixed(s, kind, left, right, node)
+    if growing_of(left) is not None or growing_of(right) is not None:
+        return growing_operation(s, kind, left, right, node)
     special = user_operator(s, kind, left, right, node)
     if special is not NotImplemented:
         return special
     if isinstance(left, (str, Text)) and has_dynamic((left, right)) and not isinstance(kind, gast.cmpop):
         return text_operation(s, kind, left, right, node)
+    if isinstance(kind, gast.cmpop) and isinstance(left, (tuple, list, dict)) and has_dynamic((left, right)):
+        return compare_containers(s, kind, left, right, node)
     try:
         result = native(left, right)
     except (TypeError, ZeroDivisionError, OverflowError, ValueError) as error:
@@ -86,6 +91,16 @@ def as_array(s: Specialiser, value: Any) -> Any:
     return s.call(np.array, [value], {}, None)
 
 
+def growing_operation(s: Specialiser, kind: Any, left: Any, right: Any, node: Any) -> Any:
+    """list + list, where the left one grows."""
+    growing = growing_of(left)
+    if growing is None or not isinstance(kind, gast.Add) or not isinstance(right, list):
+        raise refuse(s, "this operation", node)
+    for value in elements(s, right, node):
+        growing = appended(s, growing, value, node)
+    return s.store.new([growing])
+
+
 def text_operation(s: Specialiser, kind: Any, left: Any, right: Any, node: Any) -> Any:
     if isinstance(kind, gast.Mod) and isinstance(left, str):
         return percent(s, left, right, node)
@@ -106,6 +121,57 @@ def user_operator(s: Specialiser, kind: Any, left: Any, right: Any, node: Any) -
             if result is not NotImplemented:
                 return result
     return NotImplemented
+
+
+def compare_containers(s: Specialiser, kind: Any, left: Any, right: Any, node: Any) -> Any:
+    """A comparison of tuples, lists or dictionaries of which items are known only at run time."""
+    alike = any(isinstance(left, one) and isinstance(right, one) for one in (tuple, list, dict))
+    if isinstance(kind, (gast.Eq, gast.NotEq)):
+        same = alike and items_equal(s, left, right, node)
+        if isinstance(kind, gast.Eq):
+            return same
+        return not same if isinstance(same, bool) else s.emit("logical_not", same)
+    if not alike or isinstance(left, dict):
+        raise s.located(TypeError(f"'{SYMBOLS[type(kind)]}' not supported between instances of "
+                                  f"'{type(left).__name__}' and '{type(right).__name__}'"), node)
+    strict = gast.Lt() if isinstance(kind, (gast.Lt, gast.LtE)) else gast.Gt()
+    result: Any = OPERATORS[type(kind)][0](len(left), len(right))
+    for one, other in reversed(list(zip(left, right, strict=False))):
+        first = truth(s, compare_two(s, strict, one, other, node), node)
+        same = one is other or truth(s, compare_two(s, gast.Eq(), one, other, node), node)
+        result = either(s, first, both(s, same, result))
+    return result
+
+
+SYMBOLS = {gast.Lt: "<", gast.LtE: "<=", gast.Gt: ">", gast.GtE: ">="}
+
+
+def items_equal(s: Specialiser, left: Any, right: Any, node: Any) -> Any:
+    """Whether all items of two containers are the same or equal, as Python has it."""
+    if len(left) != len(right) or isinstance(left, dict) and left.keys() != right.keys():
+        return False
+    pairs = [(left[key], right[key]) for key in left] if isinstance(left, dict) else zip(left, right, strict=True)
+    result: Any = True
+    for one, other in pairs:
+        same = one is other or truth(s, compare_two(s, gast.Eq(), one, other, node), node)
+        if same is False:
+            return False
+        result = both(s, result, same)
+    return result
+
+
+def both(s: Specialiser, a: Any, b: Any) -> Any:
+    """`a and b` of two truth values, each known or not."""
+    if isinstance(a, bool):
+        return b if a else False
+    return (a if b else False) if isinstance(b, bool) else s.emit("logical_and", a, b)
+
+
+def either(s: Specialiser, a: Any, b: Any) -> Any:
+    """`a or b` of two truth values, each known or not."""
+    if isinstance(a, bool):
+        return True if a else b
+    return (True if b else a) if isinstance(b, bool) else s.emit("logical_or", a, b)
 
 
 def compare_two(s: Specialiser, kind: Any, left: Any, right: Any, node: Any) -> Any:
@@ -160,6 +226,9 @@ def contains(s: Specialiser, container: Any, item: Any, node: Any) -> Any:
     if not has_dynamic((container, item)):
         return operator.contains(container, item)
     if isinstance(container, Array):
+        return s.call(np.any, [s.emit("equal", container, item)], {}, node)
+    if growing_of(container) is not None:
+        container = as_rows(s, container)
         return s.call(np.any, [s.emit("equal", container, item)], {}, node)
     result: Any = False
     for one in elements(s, container, node):

@@ -11,6 +11,7 @@ from ..core import INT, Variable
 from ..registry import PRIMITIVES
 from .branches import branch
 from .control import truth
+from .growing import as_rows
 from .iteration import elements, make_reversed
 from .machine import Specialiser
 from .operators import binary
@@ -22,6 +23,7 @@ def extreme(kind: Any, primitive: str) -> Any:
 
     def run(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
         key = keywords.get("key")
+        arguments = [as_rows(s, a) for a in arguments]
         if len(arguments) == 1 and isinstance(arguments[0], Array) and key is None:
             return s.call(np.max if primitive == "maximum" else np.min, [arguments[0]], {}, node)
         items = list(elements(s, arguments[0], node)) if len(arguments) == 1 else list(arguments)
@@ -57,7 +59,7 @@ def is_size(value: Any) -> bool:
 
 def quantifier(conjunctive: bool) -> Any:
     def run(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
-        (iterable,) = arguments
+        iterable = as_rows(s, *arguments)
         if isinstance(iterable, Array):
             return s.call(np.all if conjunctive else np.any, [iterable], {}, node)
         result: Any = conjunctive

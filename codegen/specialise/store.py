@@ -10,8 +10,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from .nodes import is_node
-from .values import UNDEFINED, Cell
+from .values import UNDEFINED, Cell, mutable_parts
 
 
 class Frame:
@@ -112,6 +111,7 @@ class Store:
         self.trials: list[dict[Location, Any]] = []
         self.born: list[set[int]] = []
         self.alive: dict[int, Any] = {}
+        self.ambiguous: dict[int, Any] = {}
 
     @property
     def depth(self) -> int:
@@ -130,14 +130,9 @@ class Store:
         return container
 
     def adopt(self, value: Any) -> Any:
-        """Note every list, dictionary and instance of a dataclass or registered class in a value put together anew."""
-        if isinstance(value, (list, dict)) or is_node(value) or (
-                hasattr(value, "__dataclass_fields__") and not isinstance(value, type)):
-            self.new(value)
-        parts = value if isinstance(value, (list, tuple)) else getattr(value, "values", tuple)() if isinstance(
-            value, dict) else vars(value).values() if id(value) in self.alive and hasattr(value, "__dict__") else ()
-        for part in parts:
-            self.adopt(part)
+        """Note every list, dictionary and object in a value that was put together anew."""
+        for container in mutable_parts(value):
+            self.new(container)
         return value
 
     def open(self) -> None:
@@ -146,13 +141,14 @@ class Store:
         self.born.append(set())
 
     def close(self, keep: bool = False) -> Trial:
-        """End the trial and return what it wrote. Unless kept, all is again as it was before it."""
+        """End the trial and return what it wrote. Unless kept, all that was there before it is again as it was."""
         old = self.trials.pop()
         born = self.born.pop()
         writes = {location: location.read() for location in old}
         if not keep:
             for location, value in old.items():
-                location.write(value)
+                if id(location.holder) not in born:
+                    location.write(value)
         elif self.trials:
             for location, value in old.items():
                 self.trials[-1].setdefault(location, value)

@@ -7,9 +7,11 @@ the path of view operations that leads from the cell's contents to this view.
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import functools
 import types
+import weakref
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -125,6 +127,15 @@ class Shown:
     form: str
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Growing:
+    """The contents of a list whose length is known only at run time: the first `count` rows of `buffer`."""
+
+    buffer: Any
+    count: Any
+    weak: bool
+
+
 class Iterator:
     """What iter() and a generator expression give: items known in number, and how many have been taken."""
 
@@ -152,7 +163,7 @@ def is_dynamic(value: Any) -> bool:
 
 def has_dynamic(value: Any, seen: frozenset[int] = frozenset()) -> bool:
     """Whether there is anything in a value that native Python code could not be given."""
-    if isinstance(value, (Array, Variable, Closure, Method, ArrayMethod, Text, Shown, Maybe, Conflict, External, Iterator)):
+    if isinstance(value, (Array, Variable, Closure, Method, ArrayMethod, Text, Shown, Maybe, Conflict, External, Iterator, Growing)):
         return True
     if id(value) in seen:
         return False
@@ -211,6 +222,8 @@ def parts_of(value: Any) -> Any:
             return (value.instance,)
         case Maybe():
             return (value.value,)
+        case Growing():
+            return (value.buffer,)
         case Conflict():
             return value.first, value.second
         case functools.partial():
@@ -218,3 +231,33 @@ def parts_of(value: Any) -> Any:
     if dataclasses.is_dataclass(value):
         return [getattr(value, f.name, None) for f in dataclasses.fields(value)]
     return list(vars(value).values()) if is_instance(value) else ()
+
+
+def mutable_parts(value: Any) -> list[Any]:
+    """The lists, dictionaries, sets and objects in a value, which a write to one name may change under another."""
+    found: dict[int, Any] = {}
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, (Array, Variable, str, int, float, complex, type)) or id(one) in found:
+            continue
+        changeable = isinstance(one, (list, dict, set, collections.deque, Iterator)) or is_made(one)
+        if changeable:
+            found[id(one)] = one
+        if changeable or isinstance(one, (tuple, Maybe)):
+            waiting.extend(parts_of(one))
+    return list(found.values())
+
+
+# Objects of the user's classes that were made while specialising.
+MADE: weakref.WeakValueDictionary = weakref.WeakValueDictionary()
+
+
+def note_made(value: Any) -> Any:
+    with contextlib.suppress(TypeError):
+        MADE[id(value)] = value
+    return value
+
+
+def is_made(value: Any) -> bool:
+    return MADE.get(id(value)) is value

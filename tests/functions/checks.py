@@ -97,9 +97,12 @@ def inexact(result):
     return [np.asarray(leaf) for leaf in leaves(result) if np.asarray(leaf).dtype.kind in "fc"]
 
 
-def cotangents_of(rng, result):
-    """A random cotangent for each leaf; an integer leaf is given zeros, which are not looked at."""
-    return [like(rng, leaf) if np.asarray(leaf).dtype.kind in "fc" else np.zeros(np.shape(leaf)) for leaf in leaves(result)]
+def cotangent_of(rng, result):
+    """A random cotangent, of the result's structure; an integer has the cotangent 0."""
+    if isinstance(result, (tuple, list)):
+        parts = [cotangent_of(rng, item) for item in result]
+        return type(result)(*parts) if hasattr(result, "_fields") else type(result)(parts)
+    return like(rng, result) if np.asarray(result).dtype.kind in "fc" else np.zeros(np.shape(result))[()]
 
 
 def along(function, arguments, direction, step=STEP):
@@ -130,12 +133,12 @@ def check_first(function, arguments, rng, tolerance=1e-7):
     """Reverse and forward against differences, and against each other."""
     value, pull = cr.vjp(function, *arguments)
     direction = [like(rng, a) for a in arguments]
-    cotangents = cotangents_of(rng, value)
-    bars = pull(cotangents if isinstance(value, (tuple, list)) else cotangents[0])
+    cotangent = cotangent_of(rng, value)
+    bars = pull(cotangent)
     for bar, argument in zip(bars, arguments, strict=True):
         assert np.shape(bar) == np.shape(argument)
         assert np.asarray(bar).dtype == np.asarray(argument).dtype
-    of_inexact = [c for c, leaf in zip(cotangents, leaves(value)) if np.asarray(leaf).dtype.kind in "fc"]
+    of_inexact = [c for c, leaf in zip(leaves(cotangent), leaves(value)) if np.asarray(leaf).dtype.kind in "fc"]
     tangents = cr.jvp(function, tuple(arguments), tuple(direction))[1]
     tangents = [t for t, leaf in zip(leaves(tangents), leaves(value)) if np.asarray(leaf).dtype.kind in "fc"]
     expected = along(function, arguments, direction)
@@ -147,9 +150,7 @@ def check_first(function, arguments, rng, tolerance=1e-7):
 
 def check_second(function, arguments, rng, tolerance=1e-6):
     """The derivative of the gradient, in both modes, against differences of the gradient."""
-    value = function(*arguments)
-    cotangents = cotangents_of(rng, value)
-    cotangent = cotangents if isinstance(value, (tuple, list)) else cotangents[0]
+    cotangent = cotangent_of(rng, function(*arguments))
 
     def gradient(*given):
         return cr.vjp(function, *given)[1](cotangent)

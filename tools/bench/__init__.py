@@ -1,1 +1,1 @@
-"""How fast derivatives are, beside JAX, Autograd and adjoints written by hand: python -m chainrule.tools.bench"""
+"""How fast derivatives are, beside JAX, Autograd and code by hand: python -m chainrule.tools.bench"""

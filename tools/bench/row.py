@@ -16,8 +16,8 @@ import numpy as np
 class Row:
     """A function to measure.
 
-    The counterparts are found by the function's name: in the module NAME_jax a function of that name (the best
-    formulation) and one with `_port` behind it (a literal port), in NAME_hand the adjoint written by hand,
+    The counterparts are found by the function's name: in the module NAME_jax a function of that name (the
+    best formulation) and one with `_port` behind it (a literal port), in NAME_hand the adjoint by hand,
     which takes the cotangent before the arguments.
 
     Args:

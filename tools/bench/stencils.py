@@ -106,7 +106,7 @@ def vertical_advection(tendency, stage, wind, position):
 
 
 def half_step(u, out, p, q, near, far):
-    """Half a step of alternating directions: implicit along the columns of `out`, explicit along `u`'s rows."""
+    """Half a step of alternating directions: implicit along columns of `out`, explicit along rows of `u`."""
     n = u.shape[0]
     out[0, 1:-1] = 1
     p[1:-1, 0] = 0

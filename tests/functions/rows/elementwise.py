@@ -3,6 +3,7 @@ import operator
 
 import numpy as np
 
+import chainrule as cr
 from tests.functions.table import booleans, complexes, elementwise, integers, positive, real, row, unit
 
 EVERYWHERE = (
@@ -87,6 +88,7 @@ ROWS = [
     elementwise(lambda x, z: x * z + z / x, real(3, 4), complexes(3, 4), name="real with complex", any_dtype=False),
     elementwise(lambda z: z ** 3, complexes(3, 4), name="cube of complex", any_dtype=False),
     elementwise(lambda z: z.real ** 2 + z.imag, complexes(3, 4), name="parts of complex", any_dtype=False),
+    row("stop_gradient", lambda x: cr.stop_gradient(x) * 2, real(3), order=0),
     row("piecewise", lambda x: np.piecewise(x, [x < 0, x >= 0], [lambda t: -t, lambda t: t * t]), real(6)),
     row("piecewise with numbers", lambda x: np.piecewise(x, [x < 0], [2.0, 1.0]), real(6)),
     row("unwrap", lambda p: np.unwrap(p * 3), real(7)),

@@ -72,6 +72,18 @@ def multiply_at(y, v):
     np.multiply.at(y, np.array([2, 0]), v)
 
 
+def divide_at(y, v):
+    np.divide.at(y, np.array([2, 0, 0]), v)
+
+
+def maximum_at(y, v):
+    np.maximum.at(y, np.array([2, 0, 0]), v)
+
+
+def minimum_at(y, v):
+    np.minimum.at(y, np.array([2, 0, 0]), v)
+
+
 def into(y, v):
     np.multiply(y[0], v, out=y[1])
 
@@ -114,7 +126,7 @@ def filled(y, v):
 
 
 WRITES = (set_item, set_slice, set_step, set_places, set_mask, set_where, add_slice, scale_places, through_view,
-          through_reshape, add_at, subtract_at, multiply_at, into, copied_to, copied_where, diagonal_filled, put_along,
+          through_reshape, add_at, subtract_at, multiply_at, divide_at, maximum_at, minimum_at, into, copied_to, copied_where, diagonal_filled, put_along,
           put, put_method, placed, put_masked, filled)
 VALUES = {"set_step": 2, "set_mask": 0, "set_where": 1, "add_slice": 3, "through_view": 2, "through_reshape": 0}
 

@@ -4,7 +4,7 @@ import math
 import numpy as np
 from scipy import special
 
-from tests.functions.table import complexes, elementwise, fraction, positive, real, row, unit
+from tests.functions.table import complexes, elementwise, fraction, integers, positive, real, row, unit
 
 EVERYWHERE = (special.erf, special.erfc, special.erfcx, special.expit, special.log_expit, special.ndtr, special.log_ndtr,
               special.i0, special.i1, special.i0e, special.i1e, special.j0, special.j1)
@@ -49,6 +49,7 @@ ROWS = [
     row("math.prod", lambda x: math.prod([x, x, 2.0]), real()),
     row("math.modf", lambda x: math.modf(x), real()),
     row("math.isclose", lambda x: math.isclose(x, x), real(), order=0),
-    row("math.gcd", lambda x: x * math.gcd(12, 18) * math.lcm(2, 3), real()),
+    row("math.gcd", lambda n: math.gcd(n, 18), integers(low=4, high=13), any_dtype=False),
+    row("math.lcm", lambda n: math.lcm(n, 6), integers(low=4, high=13), any_dtype=False),
     row("absolute square", lambda z: np.sum(np.abs(z) ** 2), complexes(3), any_dtype=False),
 ]
