@@ -5,18 +5,21 @@
 >>> cr.grad(lambda x: np.sum(x ** 2))(np.array([1.0, 2.0]))
 array([2., 4.])
 """
-from . import lax
+from . import io, lax, tree
 from .api import grad, hessian, hvp, jacfwd, jacrev, jvp, linearize, value_and_grad, vjp
 from .batching import vmap
 from .checks import check_grads
 from .programs import checkpoint, jit, source, stop_gradient
+from .runtime.transformation import ChainruleError
 
 __all__ = [
+    "ChainruleError",
     "check_grads",
     "checkpoint",
     "grad",
     "hessian",
     "hvp",
+    "io",
     "jacfwd",
     "jacrev",
     "jit",
@@ -25,6 +28,7 @@ __all__ = [
     "linearize",
     "source",
     "stop_gradient",
+    "tree",
     "value_and_grad",
     "vjp",
     "vmap",

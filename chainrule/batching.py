@@ -31,8 +31,8 @@ def vmap(function: Callable | None = None, in_axes: Any = 0, out_axes: Any = 0, 
             examples. TypeMismatchError (a TypeError): in_axes or out_axes has another structure than what it
             is for. UnsupportedError: a result's shape differs between examples.
 
-    Each operation is done once for the whole batch. Branches and loops that examples go through differently are
-    done in a loop over the examples, each of which stops when it is done.
+    Each operation is done once for the whole batch. Branches and loops that examples go through differently
+    are done in a loop over the examples, each of which stops when it is done.
 
     >>> import numpy as np
     >>> import chainrule as cr

@@ -1,8 +1,9 @@
 """Trees of arrays on the disk: safetensors files that are whole or not there, with their structure as JSON.
 
-Saved can be: arrays and NumPy scalars of bools, ints, floats and complex numbers; Python numbers, strings, bools and
-None; lists, tuples, dictionaries, OrderedDict and deque; namedtuples, dataclasses and registered classes. Nothing is
-pickled: a file holds numbers and names, and loading one runs no code but the registered classes' own.
+Saved can be: arrays and NumPy scalars of bools, ints, floats and complex numbers; Python numbers, strings,
+bools and None; lists, tuples, dictionaries, OrderedDict and deque; namedtuples, dataclasses and registered
+classes. Nothing is pickled: a file holds numbers and names, and loading one runs no code but the registered
+classes' own.
 
 >>> import os, tempfile
 >>> import numpy as np
@@ -42,16 +43,16 @@ def load(path: Any, like: Any = None, cast: bool = False) -> Any:
 
     Args:
         path: a file that `save` or a CheckpointManager wrote.
-        like: a tree that the saved one must be like: in its structure, its classes and their metadata, and the
-            shapes and dtypes of its arrays. Without it, classes are found by their names: registered ones, and
-            dataclasses and namedtuples of modules that are imported already.
-        cast: whether arrays and numbers of another dtype than `like` has are converted, where NumPy's "same_kind"
-            rule allows it.
+        like: a tree that the saved one must be like: in its structure, its classes and their metadata, and
+            the shapes and dtypes of its arrays. Without it, classes are found by their names: registered
+            ones, and dataclasses and namedtuples of modules that are imported already.
+        cast: whether arrays and numbers of another dtype than `like` has are converted, where NumPy's
+            "same_kind" rule allows it.
 
     Raises:
         CorruptFileError (a ValueError): the file is damaged, cut off, or not one of chainrule's.
-        MismatchError (a ValueError): the tree is not like `like` (the message has each path with what differs), or
-            a class isn't registered.
+        MismatchError (a ValueError): the tree is not like `like` (the message has each path with what
+            differs), or a class isn't registered.
         FileNotFoundError: there is no such file.
     """
     return files.load(path, like, like is not None, cast)

@@ -1,4 +1,4 @@
-"""Collectives: what one example of a batch reads of the others, inside a function mapped by `vmap(axis_name=...)`.
+"""Collectives: what one example of a batch reads of the others, inside `vmap(..., axis_name=...)`.
 
 `axis_name` is the name that an enclosing vmap gave, or a tuple of such names. Arrays may be in any structure.
 
@@ -63,14 +63,17 @@ def all_gather(x: Any, axis_name: Any, axis: int = 0, tiled: bool = False) -> An
 def psum_scatter(x: Any, axis_name: Any, scatter_dimension: int = 0, tiled: bool = False) -> Any:
     """The sum over all examples, of which each keeps its own part.
 
-    The axis `scatter_dimension` is as long as the batch and goes away; if `tiled`, it is a multiple of that and
-    each example keeps as many elements of it.
+    The axis `scatter_dimension` is as long as the batch and goes away; if `tiled`, it is a multiple of that
+    and each example keeps as many elements of it.
     """
     raise unbound(axis_name)
 
 
 def all_to_all(x: Any, axis_name: Any, split_axis: int, concat_axis: int) -> Any:
-    """Each example gives part k of its axis `split_axis` to example k, which sees them along `concat_axis`."""
+    """Each example gives part k of its axis `split_axis` to example k.
+
+    That axis is as long as the batch; each sees what it is given along the new axis `concat_axis`.
+    """
     raise unbound(axis_name)
 
 

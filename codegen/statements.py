@@ -8,7 +8,7 @@ from typing import Any
 
 import gast
 
-from .core import Assign, Operand, Variable
+from .core import Assign, Operand, Variable, type_of
 from .expressions import Expressions
 from .forms import basic
 from .trees import (
@@ -136,8 +136,11 @@ def check_index(made: Assign, to: Expressions, target: str) -> list[Tree]:
     index, size = made.operands
     position, length = to.tree(index, True), to.tree(size, True)
     lowest = unary("unary -", length) if isinstance(size, Variable) else constant(-size)
-    inside = gast.Compare(lowest, [gast.LtE(), gast.Lt()], [position, length])
     where = f" is out of bounds for axis {made.static.get('axis', 0)} with size "
+    if type_of(index).shape:
+        inside = call("np.all", infix("&", infix("<=", lowest, position), infix("<", position, length)))
+        return [gast.If(unary("not", inside), [raised("IndexError", formatted("an index", where, length))], [])]
+    inside = gast.Compare(lowest, [gast.LtE(), gast.Lt()], [position, length])
     message = formatted("index ", position, where, length)
     return [gast.If(unary("not", inside), [raised("IndexError", message)], [])]
 

@@ -76,8 +76,8 @@ class Vmap(Transformation):
             raise ShapeMismatchError("vmap must have at least one non-None value in in_axes, or an axis_size",
                                      "say which argument holds the examples, and along which axis", where)
         size = next((size for size, *_ in mapped if isinstance(size, int)), mapped[0][0])
-        lines = [f"axis_size is {size}" if axis is None else f"{name} has shape {shown(shape)}, mapped along axis {axis}"
-                 for size, name, axis, shape in mapped]
+        lines = [f"axis_size is {size}" if axis is None else
+                 f"{name} has shape {shown(shape)}, mapped along axis {axis}" for size, name, axis, shape in mapped]
         message = "vmap got inconsistent sizes for the axes to be mapped: " + "; ".join(lines)
         for other, *_ in mapped:
             if isinstance(other, int) and isinstance(size, int) and other != size:
@@ -85,7 +85,8 @@ class Vmap(Transformation):
             s.builder.require_same(size, other, message, enforced=False)
         return s.builder.representative(size)
 
-    def answer(self, s: Any, opened: Example, results: tuple, differ: tuple, size: Dimension, where: Any) -> Any:
+    def answer(self, s: Any, opened: Example, results: tuple, differ: tuple, size: Dimension,
+               where: Any) -> Any:
         """The results with their batch axes where out_axes wants them."""
         axes = axes_of(self.out_axes, opened.value, "out_axes", where)
         finished = []
@@ -100,8 +101,9 @@ class Vmap(Transformation):
                 result = repeat(s.builder, s.operand(result), size)
             rank = len(type_of(result).shape)
             if not -rank <= axis < rank:
-                raise ShapeMismatchError(f"vmap out_axes has {axis}, but the output has {rank} axes with its batch",
-                                         f"give an axis from {-rank} to {rank - 1}", where)
+                raise ShapeMismatchError(
+                    f"vmap out_axes has {axis}, but the output has {rank} axes with its batch",
+                    f"give an axis from {-rank} to {rank - 1}", where)
             finished.append(s.wrap(moved(s.builder, result, 0, axis % rank), contiguous=axis % rank == 0))
         return put_together(opened.template, finished)
 
@@ -109,25 +111,25 @@ class Vmap(Transformation):
 class Example:
     """A call of the function for one example, specialised as a program of its own within the enclosing one.
 
-    The program's parameters are the mapped leaves; all else that it reads are variables of the enclosing one.
+    The program's parameters are the mapped leaves; all else that it reads are the enclosing one's variables.
     """
 
-    def __init__(self, s: Any, vmap: Vmap, leaves: list, axes: list, templates: list, frame: AxisFrame, node: Any):
-        inside = [own(s, leaf) for leaf in leaves]
-        self.operands, parameters = [], []
-        for k, axis in enumerate(axes):
-            if axis is not None:
-                operand = moved(s.builder, s.operand(leaves[k]), axis, 0)
-                of = type_of(operand)
-                parameter = Variable(getattr(s.operand(leaves[k]), "name", None), ArrayType(of.dtype, of.shape[1:]))
-                self.operands.append(operand)
-                parameters.append(parameter)
-                inside[k] = s.wrap(parameter, axis == 0)
+    def __init__(self, s: Any, vmap: Vmap, leaves: list, axes: list, templates: list, frame: AxisFrame,
+                 node: Any):
+        self.operands = [moved(s.builder, s.operand(leaf), axis, 0)
+                         for leaf, axis in zip(leaves, axes, strict=True) if axis is not None]
+        names = [getattr(s.operand(leaf), "name", None)
+                 for leaf, axis in zip(leaves, axes, strict=True) if axis is not None]
+        parameters = [Variable(name, row_type(type_of(operand)))
+                      for name, operand in zip(names, self.operands, strict=True)]
         block = Block()
         s.store.open()
         s.axes.append(frame)
         try:
             with s.builder.inside(block):
+                given = iter(parameters)
+                inside = [own(s, leaf) if axis is None else s.wrap(next(given), axis == 0)
+                          for leaf, axis in zip(leaves, axes, strict=True)]
                 arguments, keywords = (put_together(template, inside) for template in templates)
                 self.value = call(s, vmap.function, list(arguments), keywords, node)
                 results: list[Any] = []
@@ -140,6 +142,11 @@ class Example:
             raise s.unsupported("vmap of a function that changes something outside of itself",
                                 "return the new value instead", node)
         self.program = Program("example", tuple(parameters), block)
+
+
+def row_type(of: ArrayType) -> ArrayType:
+    """The type of one example of a batch."""
+    return ArrayType(of.dtype, of.shape[1:])
 
 
 def mismatch(text: str, where: Any) -> ShapeMismatchError:

@@ -16,13 +16,15 @@ from ..codegen.specialise.merge import take_apart
 
 
 def unbound(name: Any) -> NameError:
-    return NameError(f"unbound axis name: {name!r}. A collective can only be used inside of a function that is mapped "
-                     f"by vmap(..., axis_name={name!r})")
+    return NameError(f"unbound axis name: {name!r}. A collective can only be used inside of a function that is "
+                     f"mapped by vmap(..., axis_name={name!r})")
 
 
 def collective(face: Callable) -> Callable:
-    """Let the decorated function of (specialiser, node, frame, leaf, **options) be what `face` does to each leaf
-    of its first argument, for each of the axes it names."""
+    """Let the decorated function be what `face` does to each leaf of its first argument, for each axis named.
+
+    It takes (specialiser, node, frame, leaf, **options).
+    """
 
     def enter(emit: Callable) -> Callable:
         signature = inspect.signature(face)
@@ -96,7 +98,8 @@ def extreme(function: Callable) -> Callable:
     return lambda s, node, frame, leaf: call(s, function, [gathered(s, node, frame, leaf)], {"axis": 0}, node)
 
 
-def scattered(s: Any, node: Any, frame: Any, leaf: Any, scatter_dimension: int = 0, tiled: bool = False) -> Any:
+def scattered(s: Any, node: Any, frame: Any, leaf: Any, scatter_dimension: int = 0,
+              tiled: bool = False) -> Any:
     if tiled:
         shape = s.shape(leaf)
         part = s.builder.emit(PRIMITIVES["floor_divide"], shape[scatter_dimension], frame.size)

@@ -1,7 +1,8 @@
 """One pytree in one safetensors file, written so that a file with its name is always whole.
 
-The file's metadata holds a format, a version, the tree's structure as JSON, and the SHA-256 of the whole file (with
-zeros where the digest stands). Complex arrays are stored as pairs of reals, on a last axis of size 2.
+The file's metadata holds a format, a version, the tree's structure as JSON, and the SHA-256 of the whole
+file (with zeros where the digest stands). Complex arrays are stored as pairs of reals, on a last axis of size
+2; the metadata names them.
 """
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ import math
 import os
 import secrets
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -26,10 +27,9 @@ MARK = b'"checksum":"sha256:'
 DIGITS = 64
 LONGEST_HEADER = 1 << 28
 CHUNK = 1 << 24
-NAMES = {"bool": "BOOL", "float16": "F16", "float32": "F32", "float64": "F64",
-         **{f"{kind}int{8 * size}": f"{kind or 'i'}{8 * size}".upper() for kind in ("", "u") for size in (1, 2, 4, 8)}}
+NAMES = {"bool": "BOOL", "float16": "F16", "float32": "F32", "float64": "F64", "int8": "I8", "int16": "I16",
+         "int32": "I32", "int64": "I64", "uint8": "U8", "uint16": "U16", "uint32": "U32", "uint64": "U64"}
 DTYPES = {short: np.dtype(long).newbyteorder("<") for long, short in NAMES.items()}
-REALS = {"complex64": "float32", "complex128": "float64"}
 
 
 class CorruptFileError(ValueError):
@@ -45,22 +45,26 @@ def save(path: Any, tree: Any) -> None:
 
 def write(path: Any, text: Any, arrays: dict[str, np.ndarray], extra: dict[str, str] | None = None) -> None:
     """Write a described tree; the file appears under its name when all of it is on the disk."""
-    path = os.path.realpath(os.fspath(path))
     header, ordered = lay_out(text, arrays, extra or {})
     blocks = [header, *map(memory, ordered)]
     digest = hashlib.sha256()
     for block in blocks:
         digest.update(block)
     blocks[0] = header.replace(MARK + b"0" * DIGITS, MARK + digest.hexdigest().encode())
-    folder, name = os.path.split(path)
+    replace_file(path, blocks, check)
+
+
+def replace_file(path: Any, blocks: list, verify: Callable[[str], Any]) -> None:
+    """Write a file under another name, verify it, and give it its name."""
+    folder, name = os.path.split(os.path.realpath(os.fspath(path)))
     temporary = os.path.join(folder, temporary_name(name))
     try:
         with opened(temporary) as file:
             for block in blocks:
                 write_all(file, block)
             os.fsync(file)
-        check(temporary)
-        os.replace(temporary, path)
+        verify(temporary)
+        os.replace(temporary, os.path.join(folder, name))
     except BaseException:
         with contextlib.suppress(OSError):
             os.unlink(temporary)
@@ -68,11 +72,13 @@ def write(path: Any, text: Any, arrays: dict[str, np.ndarray], extra: dict[str, 
     sync_folder(folder)
 
 
-def lay_out(text: Any, arrays: dict[str, np.ndarray], extra: dict[str, str]) -> tuple[bytes, list[np.ndarray]]:
-    """The header of a file, with zeros for its checksum, and the arrays in the order in which they follow it."""
+def lay_out(text: Any, arrays: dict[str, np.ndarray], extra: dict[str, str]) -> tuple[bytes, list]:
+    """The header of a file, with zeros for its checksum, and the arrays in the order that they have in it."""
     plain = {name: as_reals(array) for name, array in arrays.items()}
     order = sorted(plain, key=lambda name: (-plain[name].itemsize, name))
-    metadata = {"format": FORMAT, "version": str(VERSION), **extra, "structure": json.dumps(text, allow_nan=False),
+    pairs = sorted(name for name, array in arrays.items() if array.dtype.kind == "c")
+    metadata = {"format": FORMAT, "version": str(VERSION), **extra,
+                "structure": json.dumps(text, allow_nan=False), "complex": json.dumps(pairs),
                 "checksum": "sha256:" + "0" * DIGITS}
     entries: dict[str, Any] = {"__metadata__": metadata}
     start = 0
@@ -117,22 +123,6 @@ def write_all(file: int, block: Any) -> None:
     rest = memoryview(block)
     while rest.nbytes:
         rest = rest[os.write(file, rest[:CHUNK]):]
-
-
-def write_text(path: str, text: str) -> None:
-    """Replace a small file at once."""
-    folder, name = os.path.split(path)
-    temporary = os.path.join(folder, temporary_name(name))
-    try:
-        with opened(temporary) as file:
-            write_all(file, text.encode())
-            os.fsync(file)
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-    sync_folder(folder)
 
 
 def sync_folder(folder: str) -> None:
@@ -200,10 +190,11 @@ def read(path: str) -> tuple[dict[str, str], dict[str, np.ndarray]]:
                 raise header.corrupt("it ends in the middle of an array")
             digest.update(block)
         header.compare(digest)
-    for name, long in header.complex_names():
-        arrays[name] = arrays[name].view(np.dtype(long).newbyteorder("<")).reshape(arrays[name].shape[:-1])
-    return header.metadata, {name: array.astype(array.dtype.newbyteorder("="), copy=False)
-                             for name, array in arrays.items()}
+    for name in json.loads(header.metadata["complex"]):
+        pairs = arrays[name]
+        arrays[name] = pairs.view(f"<c{2 * pairs.itemsize}").reshape(pairs.shape[:-1])
+    native = {name: array.astype(array.dtype.newbyteorder("="), copy=False) for name, array in arrays.items()}
+    return header.metadata, native
 
 
 def read_metadata(path: str) -> dict[str, str]:
@@ -239,8 +230,8 @@ class Header:
             raise self.corrupt("it was not written by chainrule, or its header is damaged")
         version = metadata.get("version", "")
         if version != str(VERSION):
-            raise self.corrupt(f"it has version {version!r} of the format, and this chainrule reads version {VERSION}")
-        if not {"structure", "checksum"} <= metadata.keys():
+            raise self.corrupt(f"its format has version {version!r}, and this chainrule reads {VERSION}")
+        if not {"structure", "complex", "checksum"} <= metadata.keys():
             raise self.corrupt("its header lacks the structure or the checksum")
         return metadata
 
@@ -257,26 +248,9 @@ class Header:
 
     def in_order(self) -> list[tuple[str, dict]]:
         for entry in self.entries.values():
-            if not (isinstance(entry, dict) and entry.keys() == {"dtype", "shape", "data_offsets"}
-                    and entry["dtype"] in DTYPES and isinstance(entry["shape"], list)
-                    and isinstance(entry["data_offsets"], list)
-                    and all(type(size) is int and size >= 0 for size in (*entry["shape"], *entry["data_offsets"]))):
+            if not is_entry(entry):
                 raise self.corrupt("its header describes an array in a way that is not known")
         return sorted(self.entries.items(), key=lambda item: item[1]["data_offsets"])
-
-    def complex_names(self) -> list[tuple[str, str]]:
-        """The arrays that hold pairs of reals, with their dtypes."""
-        found: list[tuple[str, str]] = []
-        pending = [json.loads(self.metadata["structure"])]
-        while pending:
-            part = pending.pop()
-            if isinstance(part, list):
-                pending.extend(part)
-            elif isinstance(part, dict):
-                pending.extend(part.values())
-                if part.get("dtype") in REALS and next(iter(part)) in ("array", "scalar"):
-                    found.append((part[next(iter(part))], part["dtype"]))
-        return found
 
     def unsigned(self) -> bytes:
         """The header as it was before the checksum was put in."""
@@ -288,6 +262,17 @@ class Header:
     def compare(self, digest: Any) -> None:
         if self.metadata["checksum"] != "sha256:" + digest.hexdigest():
             raise self.corrupt("its contents are not what was written (the checksum differs)")
+
+
+def is_entry(entry: Any) -> bool:
+    """Whether a header's entry for an array is one of those that are written."""
+    if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
+        return False
+    if not (isinstance(entry["dtype"], str) and entry["dtype"] in DTYPES):
+        return False
+    if not (isinstance(entry["shape"], list) and isinstance(entry["data_offsets"], list)):
+        return False
+    return all(type(size) is int and size >= 0 for size in (*entry["shape"], *entry["data_offsets"]))
 
 
 def once_each(pairs: list[tuple[str, Any]]) -> dict:

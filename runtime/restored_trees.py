@@ -63,7 +63,7 @@ class Reader:
             return self.plain(text, like, path)
         word = next(iter(text), None)
         if word not in READERS:
-            raise MismatchError(f"{shown(path)} was saved as {word!r}, which this version of chainrule doesn't know")
+            raise unknown(shown(path), word)
         return READERS[word](self, text, like, path)
 
     def differ(self, path: tuple, saved: str, expected: Any) -> None:
@@ -107,8 +107,7 @@ class Reader:
         """A dictionary; its order is the guide's, if there is one."""
         word, entries = next(iter(text.items()))
         kind = dict if word == "dict" else collections.OrderedDict
-        pairs = entries.items() if type(entries) is dict else [(key_from_json(key), part) for key, part in entries]
-        saved = dict(pairs)
+        saved = entries if type(entries) is dict else {key_from_json(key): part for key, part in entries}
         guide = self.same_keys(saved, like, kind, path)
         made = {key: self.node(part, guide.get(key, ABSENT), (*path, key)) for key, part in saved.items()}
         order = [key for key in guide if key in made] + [key for key in made if key not in guide]
@@ -222,7 +221,11 @@ def key_from_json(text: Any) -> Any:
             return complex(*map(key_from_json, held))
         case "tuple":
             return tuple(map(key_from_json, held))
-    raise MismatchError(f"a number or key was saved as {word!r}, which this version of chainrule doesn't know")
+    raise unknown("a number or key", word)
+
+
+def unknown(what: str, word: Any) -> MismatchError:
+    return MismatchError(f"{what} was saved as {word!r}, which this version of chainrule doesn't know")
 
 
 def metadata_from_json(text: Any, kind: str, path: tuple) -> Any:
@@ -241,7 +244,7 @@ def metadata_from_json(text: Any, kind: str, path: tuple) -> Any:
 
 
 def find_class(name: str, word: str) -> type:
-    """A class by its name: a registered one, or a dataclass or namedtuple of a module that is imported already."""
+    """A class by its name: a registered one, or a dataclass or namedtuple of a module that is imported."""
     registered = NODE_KINDS if word == "class" else registered_dataclasses() if word == "dataclass" else ()
     found = [kind for kind in registered if name_of(kind) == name]
     if found:

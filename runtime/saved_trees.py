@@ -1,7 +1,7 @@
 """A pytree as JSON and named arrays.
 
-Lists, strings, bools, None, ints and finite floats stand in the JSON as they are; everything else is an object
-whose first key says what it is. An array is its name: the path to it, with / between.
+Lists, strings, bools, None, ints and finite floats stand in the JSON as they are; everything else is an
+object whose first key says what it is. An array is its name: the path to it, with / between.
 
 >>> import json
 >>> import numpy as np
@@ -89,12 +89,12 @@ class Describer:
     def array(self, value: Any, path: tuple) -> dict:
         """Note an array or NumPy scalar under its name."""
         if isinstance(value, np.ndarray) and type(value) not in (np.ndarray, np.memmap):
-            raise SaveError(f"{shown(path)} is {a(type(value))}, of which saving would keep the numbers only: "
-                            "convert it with np.asarray")
+            raise SaveError(f"{shown(path)} is {a(type(value))}, of which saving would keep the numbers "
+                            "only: convert it with np.asarray")
         dtype = value.dtype.newbyteorder("<")
         if dtype.kind not in KINDS or dtype.itemsize > (16 if dtype.kind == "c" else 8):
-            raise SaveError(f"{shown(path)} has dtype {value.dtype}, which cannot be saved: arrays hold bools, "
-                            "ints, floats or complex numbers, with parts of up to 64 bits")
+            raise SaveError(f"{shown(path)} has dtype {value.dtype}, which cannot be saved: arrays hold "
+                            "bools, ints, floats or complex numbers, with parts of up to 64 bits")
         name = self.unused(name_of_path(path))
         whole = np.array(value, dtype, order="C", copy=True if self.copy else None)
         self.arrays[name] = whole.reshape(np.shape(value))
@@ -150,7 +150,7 @@ def key_to_json(key: Any, path: tuple) -> Any:
 
 
 def metadata_to_json(value: Any) -> Any:
-    """The JSON of a registered class's metadata; what has none is named, and comes from `like` when loading."""
+    """The JSON of a registered class's metadata; what has none is named, and comes from `like` at loading."""
     if value is None or type(value) in (bool, str):
         return value
     if type(value) in (int, float, complex):

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from .files import CorruptFileError, load, read_metadata, remove_leftovers, sync_folder, write, write_text
+from .files import CorruptFileError, load, read_metadata, remove_leftovers, replace_file, sync_folder, write
 from .saved_trees import describe
 
 FILE = re.compile(r"step-(\d{10,})\.safetensors")
@@ -53,7 +53,11 @@ class Folder:
 
     def value(self, step: int) -> float | None:
         metadata = self.metadata(step)
-        value = chosen(json.loads((metadata or {}).get("metrics", "{}")), self.metric)
+        try:
+            metrics = json.loads((metadata or {}).get("metrics", "{}"))
+        except ValueError:
+            return None
+        value = chosen(metrics, self.metric) if isinstance(metrics, dict) else None
         return value if isinstance(value, (int, float)) and math.isfinite(value) else None
 
     def delete(self, steps: list[int]) -> None:
@@ -74,8 +78,8 @@ def chosen(metrics: dict, metric: str | None) -> Any:
 class CheckpointManager:
     """Saves a tree at steps of a computation, and restores it.
 
-    Each step is one file, `step-0000000120.safetensors`, which appears when it is whole. The file `latest` names
-    the step saved last; files that are no longer wanted are deleted after that.
+    Each step is one file, `step-0000000120.safetensors`, which appears when it is whole. The file `latest`
+    names the step saved last; files that are no longer wanted are deleted after that.
 
     Args:
         directory: the folder, made if need be. Several managers may use one.
@@ -84,8 +88,8 @@ class CheckpointManager:
         keep_best: how many of the best steps to keep as well.
         metric: the name of the metric that says which is best; it may be left out where there is one only.
         mode: "min" if small values are good, "max" if large ones are.
-        background: whether to write in a thread, while the computation goes on. The arrays are copied first. An
-            error in it is raised by the next call of any method.
+        background: whether to write in a thread, while the computation goes on. The arrays are copied first.
+            An error in it is raised by the next call of any method.
 
     >>> import tempfile
     >>> import numpy as np
@@ -107,6 +111,8 @@ class CheckpointManager:
             raise ValueError(f"mode is 'min' or 'max', and not {mode!r}")
         self.directory = os.path.realpath(os.fspath(directory))
         os.makedirs(self.directory, exist_ok=True)
+        with contextlib.suppress(OSError):
+            sync_folder(os.path.dirname(self.directory))
         remove_leftovers(self.directory)
         self.folder = Folder(self.directory, metric, mode)
         self.max_to_keep, self.keep_best = max_to_keep, keep_best or 0
@@ -118,7 +124,8 @@ class CheckpointManager:
 
     # saving
 
-    def save(self, step: int, tree: Any, metrics: Any = None, force: bool = False, overwrite: bool = False) -> bool:
+    def save(self, step: int, tree: Any, metrics: Any = None, force: bool = False,
+             overwrite: bool = False) -> bool:
         """Save a tree as it is now.
 
         Args:
@@ -132,8 +139,8 @@ class CheckpointManager:
             Whether this step is saved.
 
         Raises:
-            FileExistsError: this step was saved before. SaveError (a TypeError): the tree holds something that
-            cannot be saved. What the last save in the background raised.
+            FileExistsError: this step was saved before. SaveError (a TypeError): the tree holds something
+            that cannot be saved. What the last save in the background raised.
         """
         if self.closed:
             raise ValueError(f"the manager of {self.directory} is closed")
@@ -163,11 +170,12 @@ class CheckpointManager:
             self.failure = error
 
     def write(self, step: int, text: Any, arrays: dict, extra: dict[str, str]) -> None:
-        """The file, then the name of the latest, then the deletions: what is deleted has a successor on the disk."""
+        """The file, then the name of the latest, then deletions: what goes has a successor on the disk."""
         path = self.folder.file(step)
         try:
             write(path, text, arrays, extra)
-            write_text(os.path.join(self.directory, LATEST), os.path.basename(path) + "\n")
+            latest = f"{os.path.basename(path)}\n".encode()
+            replace_file(os.path.join(self.directory, LATEST), [latest], lambda written: None)
             self.folder.delete(self.unwanted(step))
         except OSError as error:
             error.add_note(f"while saving step {step} to {path}")
@@ -192,14 +200,15 @@ class CheckpointManager:
             like, cast: as for `chainrule.io.load`.
 
         Raises:
-            FileNotFoundError: there is no such step. CorruptFileError (a ValueError): the file of this step, or
-            of all steps, is damaged. MismatchError (a ValueError): the tree is not as `like` is.
+            FileNotFoundError: there is no such step. CorruptFileError (a ValueError): the file of this step,
+            or of all steps, is damaged. MismatchError (a ValueError): the tree is not as `like` is.
         """
         self.wait()
         guided = like is not None
         if step is not None:
             if not os.path.exists(self.folder.file(step)):
-                raise FileNotFoundError(f"there is no step {step} in {self.directory}; there are {self.folder.steps()}")
+                raise FileNotFoundError(f"there is no step {step} in {self.directory}; there are "
+                                        f"{self.folder.steps()}")
             return load(self.folder.file(step), like, guided, cast)
         damaged = []
         for one in reversed(self.folder.named()):

@@ -1,10 +1,10 @@
 """Holds a small program against plain NumPy and central differences.
 
-    @program(1.5, np.ones(3))
-    def test_name(x, y): ...          a test: values, both kinds of derivative, nothing of the caller's changed
+@program(1.5, np.ones(3))
+def test_name(x, y): ...          a test: values, both kinds of derivative, nothing of the caller's changed
 
-    @refused("what is wrong", "what to write instead", 1.5)
-    def test_name(x): ...  # here     a test: the refusal, and that it names the line marked `# here`
+@refused("what is wrong", "what to write instead", 1.5)
+def test_name(x): ...  # here     a test: the refusal, and that it names the line marked `# here`
 """
 import copy
 import inspect
@@ -34,7 +34,8 @@ def program(*arguments, **options):
 
 
 def refused(what, remedy, *arguments, error=UnsupportedError, transform=cr.grad):
-    """Make a function a test that its transformation is refused with this text, at the line marked `# here`."""
+    """Make a function a test that it is refused with this text, at the line marked `# here`."""
+
     def register(function):
         return test_of(function, lambda: check_refused(function, arguments, what, remedy, error, transform))
     return register
@@ -51,7 +52,7 @@ test_of.__test__ = False
 
 
 def check(function, *arguments, compiled=False, derivatives=True, tolerance=1e-5, step=1e-6):
-    """The value is NumPy's; forward and reverse mode agree with central differences along random directions."""
+    """The value is NumPy's; forward, reverse and central differences agree along random directions."""
     rng = np.random.default_rng(3)
     given = lambda: copy.deepcopy(arguments)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -81,7 +82,9 @@ def check(function, *arguments, compiled=False, derivatives=True, tolerance=1e-5
         dots = [dot for dot, leaf in zip(leaves_of(pushed), leaves_of(plain), strict=True) if inexact(leaf)]
         forward = sum(np.sum(s * t) for s, t in zip(seeds, dots, strict=True))
         close = tolerance * 1e-3
-        np.testing.assert_allclose(forward, reverse, rtol=close, atol=close, err_msg="forward against reverse")
+        np.testing.assert_allclose(
+            forward, reverse, rtol=close, atol=close, err_msg="forward against reverse"
+        )
 
 
 class Moved:
@@ -145,12 +148,17 @@ def like_structure(value, seeds):
 
 def same_value(got, want):
     """Same structure, shape, dtype and numbers."""
-    assert type(got) is type(want) or isinstance(want, (float, int, np.generic, np.ndarray)), (type(got), type(want))
+    assert type(got) is type(want) or isinstance(want, (float, int, np.generic, np.ndarray)), (
+        type(got),
+        type(want),
+    )
     have, wanted = leaves_of(got), leaves_of(want)
     assert len(have) == len(wanted), (got, want)
     for a, b in zip(have, wanted, strict=True):
         assert np.shape(a) == np.shape(b), f"shape {np.shape(a)}, NumPy gives {np.shape(b)}"
-        assert np.asarray(a).dtype == np.asarray(b).dtype, f"{np.asarray(a).dtype}, NumPy gives {np.asarray(b).dtype}"
+        assert np.asarray(a).dtype == np.asarray(b).dtype, (
+            f"{np.asarray(a).dtype}, NumPy gives {np.asarray(b).dtype}"
+        )
         np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14)
 
 

@@ -6,6 +6,7 @@ import math
 import numpy as np
 from scipy import special as scipy_special
 
+from ...codegen.compositions.random_gamma import gamma_quantile_slope
 from ...codegen.primitives import special
 from .elementwise import partial
 
@@ -64,3 +65,5 @@ partial(
 partial(special.j0, lambda out, x: -scipy_special.j1(x))
 partial(special.j1, lambda out, x: (scipy_special.j0(x) - scipy_special.jv(2, x)) / 2)
 partial(special.jv, lambda out, v, x: (scipy_special.jv(v - 1, x) - scipy_special.jv(v + 1, x)) / 2, 1)
+
+partial(special.gamma_quantile, lambda out, a, y: gamma_quantile_slope(a, out))

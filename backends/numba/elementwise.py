@@ -47,6 +47,14 @@ PROMOTING = frozenset(
 WIDENED = frozenset(["floor_divide", "remainder", "power"])
 # One module of Numba's cannot hold both the single and the double form of these.
 DOUBLE_ONLY = frozenset({"exp2", "log2"})
+# These have a form in elementary/, which loops vectorise around; in single precision its name ends in f.
+VECTORISED = {
+    "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log1p": "log1p",
+    "sin": "sin", "cos": "cos", "tan": "tan", "arctan": "atan", "arctan2": "atan2",
+    "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "expit": "expit", "erf": "erf", "power": "pow",
+}  # fmt: skip
+# A loop that carries a number (a sum) runs one round at a time; there the C library's form of these is faster.
+FASTER_ALONE = frozenset({"log", "log2", "power", "expit"})
 # Exponents that are written out as products.
 SMALL = 8
 
@@ -90,6 +98,10 @@ def lower(to: Expander, statement: Assign) -> Operand | None:
             dtype=target.type.dtype,
             source=target.type.dtype,
         )
+    if name in VECTORISED and hasattr(support, name):
+        vectorised = elementary(to, statement, (target.type.dtype,) * 2)
+        if vectorised is not None:
+            return vectorised
     if hasattr(support, name):
         return from_support(to, statement)
     ufunc = getattr(np, name, None)
@@ -103,6 +115,9 @@ def lower(to: Expander, statement: Assign) -> Operand | None:
         dtypes = (np.dtype(bool),) * len(dtypes)
     if name == "power":
         return power(to, statement, dtypes)
+    vectorised = elementary(to, statement, dtypes)
+    if vectorised is not None:
+        return vectorised
     if name in DOUBLE_ONLY and dtypes[0].char == "f":
         wide = to.assign(
             name, ArrayType(np.dtype(float)), *(cast(to, operand, float) for operand in operands)
@@ -142,6 +157,23 @@ def converted(to: Expander, operand: Operand, of: ArrayType) -> Operand:
     return to.assign(forms.cast, of, operand, dtype=of.dtype, source=source)
 
 
+def elementary(to: Expander, statement: Assign, dtypes: tuple[np.dtype, ...]) -> Operand | None:
+    """The vectorised form of a function, in an innermost loop whose rounds do not wait for each other there.
+
+    One number at a time the C library's is faster: it does not compute what this number does not need.
+    """
+    name, dtype, waiting = statement.primitive.name, dtypes[-1], to.waiting
+    if name not in VECTORISED or dtype.char not in "fd" or waiting is None:
+        return None
+    if waiting and name in FASTER_ALONE:
+        return None
+    if any(isinstance(o, Variable) and o in waiting for o in statement.operands):
+        return None
+    called = VECTORISED[name] + ("f" if dtype.char == "f" else "")
+    operands = (cast(to, operand, dtype) for operand in statement.operands)
+    return to.assign(forms.elementary(called), statement.targets[0].type, *operands)
+
+
 def from_support(to: Expander, statement: Assign) -> Operand | None:
     """A call of a function of support.py, which computes in double precision."""
     name, target = statement.primitive.name, statement.targets[0]
@@ -154,10 +186,17 @@ def from_support(to: Expander, statement: Assign) -> Operand | None:
     return to.assign(forms.cast, target.type, value, dtype=target.type.dtype, source=wide)
 
 
+def nonzero(to: Expander, divisor: Operand) -> bool:
+    """Whether a divisor cannot be zero: a constant, or a size of an argument that is not part of the signature."""
+    if isinstance(divisor, Variable):
+        return divisor in getattr(to, "sizes", ())
+    return divisor != 0
+
+
 def python_operation(to: Expander, statement: Assign, types: list[ArrayType]) -> Operand | None:
     """An operation on Python scalars, with Python's errors."""
     name, target, operands = statement.primitive.name, statement.targets[0], statement.operands
-    if name in DIVISIONS and not (isinstance(operands[1], (int, float, complex)) and operands[1] != 0):
+    if name in DIVISIONS and not nonzero(to, operands[1]):
         message = {"c": "complex division by zero"}.get(target.type.dtype.kind, "division by zero")
         defined = to.assign("not_equal", ArrayType(np.dtype(bool), (), True), operands[1], 0)
         check(to, defined, "ZeroDivisionError", message)
@@ -197,6 +236,9 @@ def power(to: Expander, statement: Assign, dtypes: tuple[np.dtype, ...]) -> Oper
         return to.assign(forms.cast, of, value, dtype=dtype, source=np.dtype(np.int64))
     if dtype.kind == "b":
         return to.assign("greater_equal", of, base, cast(to, exponent, bool))
+    vectorised = elementary(to, statement, dtypes)
+    if vectorised is not None:
+        return vectorised
     return narrowed(to, "power", of, (base, cast(to, exponent, dtypes[1])), dtype)
 
 

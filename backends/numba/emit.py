@@ -49,7 +49,7 @@ from ...codegen.unparse import unparse_with_locations
 from ..numpy.emit import LOADED, Text
 from .lower import in_library, lower
 
-SUPPORT = "chainrule_support"
+SUPPORT, ELEMENTARY = "chainrule_support", "chainrule_elementary"
 
 
 def compiled_form(
@@ -144,6 +144,8 @@ def imports(functions: list, body: list) -> list:
         found.append(gast.ImportFrom("chainrule.codegen.registry", [gast.alias("PRIMITIVES", None)], 0))
     if "support" in used:
         found.append(gast.Import([gast.alias(SUPPORT, "support")]))
+    if "elementary" in used:
+        found.append(gast.Import([gast.alias(ELEMENTARY, "elementary")]))
     return found
 
 
@@ -155,9 +157,10 @@ def load(text: str, name: str, directory: str | os.PathLike | None = None) -> Ca
     path = directory / f"{name}_{digest}.py"
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         write(path, text)
-    from . import support
+    from . import elementary, support
 
     sys.modules.setdefault(SUPPORT, support)
+    sys.modules.setdefault(ELEMENTARY, elementary)
     spec = importlib.util.spec_from_file_location(f"chainrule_generated_{name}_{digest}", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
@@ -181,10 +184,15 @@ def write(path: Path, text: str) -> None:
 
 
 def save(text: str, path: str | os.PathLike) -> None:
-    """Write a module to a file, and beside it the support file, if the module needs it."""
-    from . import support
+    """Write a module to a file, and beside it the support file and elementary functions, if it needs them."""
+    from . import elementary, support
 
     path = Path(path)
     write(path, text)
     if SUPPORT in text:
         write(path.parent / f"{SUPPORT}.py", Path(support.__file__).read_text(encoding="utf-8"))
+    if ELEMENTARY in text:
+        folder = path.parent / ELEMENTARY
+        folder.mkdir(exist_ok=True)
+        for source in Path(elementary.__file__).parent.glob("*.py"):
+            write(folder / source.name, source.read_text(encoding="utf-8"))

@@ -31,6 +31,11 @@ def helper(called: str) -> Primitive:
     return form(f"{called}_of" if called in FORMS else called, f"support.{called}")
 
 
+def elementary(called: str) -> Primitive:
+    """A function of elementary/."""
+    return form(f"{called}_of" if called in FORMS else called, f"elementary.{called}")
+
+
 def cast_tree(value: Tree, dtype: np.dtype, source: np.dtype) -> Tree:
     """A scalar in another dtype."""
     if dtype == source:

@@ -33,6 +33,7 @@ from ...codegen.expand import Expander
 from ...codegen.registry import PRIMITIVES
 from . import elementwise, forms
 from .library import Calls, read
+from .waiting import waiting
 
 RULES: dict[str, Callable[[Lowering, Assign], Operand | None]] = {}  # noqa: F821
 # These print for Numba as they do for NumPy.
@@ -81,6 +82,7 @@ def lower(program: Program) -> tuple[Program, Calls]:
     """The program in Numba's terms, and the library calls it makes."""
     require_dtypes(program)
     lowering = Lowering()
+    lowering.sizes.update(size for p in program.parameters for size in variables_in(getattr(p.type, "shape", ())))
     return Program(program.name, program.parameters, lowering.block(program.body)), lowering.calls
 
 
@@ -90,6 +92,9 @@ class Lowering(Expander):
     def __init__(self):
         super().__init__(RULES)
         self.calls = Calls()
+        self.sizes: set[Variable] = set()  # of arguments: at least 2
+        # In an innermost loop: what each round gets from the one before.
+        self.waiting: frozenset[Variable] | None = None
 
     def rule(self, statement: Assign) -> Callable | None:
         primitive = statement.primitive
@@ -124,14 +129,18 @@ class Lowering(Expander):
                 )
                 self.builder.append(statement)
             case For():
+                outer, self.waiting = self.waiting, waiting(statement)
                 body = self.ended(statement.body, statement.carried)
+                self.waiting = outer
                 self.builder.append(dataclasses.replace(statement, body=body))
             case While():
+                outer, self.waiting = self.waiting, None
                 test = Variable(None, ArrayType(np.dtype(bool), (), True))
                 body = self.ended(statement.body, statement.carried)
                 self.builder.append(
                     dataclasses.replace(statement, test=self.ended(statement.test, (test,)), body=body)
                 )
+                self.waiting = outer
             case _:
                 super().statement(statement)
 

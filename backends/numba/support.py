@@ -79,6 +79,11 @@ def gammaln(x):
 
 
 @njit
+def gamma_quantile(a, y):
+    return y
+
+
+@njit
 def expit(x):
     if x >= 0:
         return 1 / (1 + math.exp(-x))

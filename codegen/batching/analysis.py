@@ -40,6 +40,10 @@ from ..core import (
 from ..errors import UnsupportedError
 from .rules import COLLECTIVES, LANED
 
+# What is much faster on a whole batch than on one example after the other.
+HEAVY = frozenset({"matmul", "einsum", "solve", "inv", "det", "slogdet", "cholesky", "qr", "svd", "svdvals", "eigh",
+                   "eigvalsh", "pinv", "cofactor", "fft", "ifft", "rfft", "irfft"})
+
 
 class Analysis:
     """The batched variables, the ragged stacks and the laned statements of a program: a least fixed point."""
@@ -92,7 +96,7 @@ class Analysis:
     def lane(self, statement: Statement) -> None:
         """Everything that lanes write is batched, and a stack that they touch has its own height in each."""
         self.batched.update(statement.targets)
-        self.uneven.update(statement.targets)
+        self.uneven.update(t for t in statement.targets if t in self.measured)
         stacks = [v for v in mentioned(statement) if isinstance(v.type, StackType)]
         self.batched.update(stacks)
         self.ragged_stacks.update(stacks)
@@ -175,6 +179,24 @@ class Analysis:
             self.flow((target,), results)
             self.link((target, *results))
 
+    def better_in_lanes(self, loop: For | While) -> bool:
+        """Whether examples that go different ways in each turn of a loop had better go through all of it one by one.
+
+        Done together they would meet again after each turn, with a copy of all that they carry; that pays only
+        where there is work that is much faster on all of them.
+        """
+        return any(s in self.laned for s in walk(Block([loop]))) and not self.heavy((loop,))
+
+    def heavy(self, statements: Iterable[Statement]) -> bool:
+        """Whether there is linear algebra among what is done for all examples at once, or a collective."""
+        for statement in statements:
+            if isinstance(statement, Assign):
+                if statement.primitive.name in HEAVY and statement not in self.laned or self.collective(statement):
+                    return True
+            elif statement not in self.laned and self.heavy(s for b in blocks_of(statement) for s in b.statements):
+                return True
+        return False
+
     def loop(self, loop: For | While) -> None:
         if isinstance(loop, For) and self.differs((loop.start, loop.stop, loop.step)):
             self.laned.add(loop)
@@ -186,6 +208,9 @@ class Analysis:
         for block in blocks_of(loop):
             self.block(block)
         if isinstance(loop, While) and self.differs(loop.test.results):
+            self.laned.add(loop)
+            return
+        if self.better_in_lanes(loop):
             self.laned.add(loop)
             return
         for names in zip(loop.targets, loop.carried, loop.initial, loop.body.results, strict=True):

@@ -37,6 +37,7 @@ from ..core import (
     Type,
     Variable,
     While,
+    free_variables,
     nothing,
     type_of,
     walk,
@@ -58,6 +59,11 @@ def batch(program: Program, axes: tuple[bool, ...], size: Dimension, axis: objec
     the collectives of this batch name it by. `known` is a builder that knows the enclosing program.
     """
     return Batcher(program, axes, size, axis, known).run()
+
+
+def merged(block: Block, also: Block) -> Block:
+    """A block with the results that the other reads of it."""
+    return Block(block.statements, (*block.results, *free_variables(also)))
 
 
 class Batcher:
@@ -144,7 +150,7 @@ class Batcher:
 
     def block(self, statements: list[Statement], block: Block, also: Block | None = None) -> None:
         """Emit the batched form of a block's statements; `also` also reads what they assign."""
-        for item in regions(statements, self.analysis):
+        for item in regions(statements, self.analysis, block if also is None else merged(block, also)):
             if isinstance(item, Region):
                 self.lanes.emit(item, statements, block, also)
             else:

@@ -18,10 +18,36 @@ class Region:
     statements: list[Statement]
 
 
-def regions(statements: list[Statement], analysis: Analysis) -> list[Statement | Region]:
+def regions(statements: list[Statement], analysis: Analysis, block: Block) -> list[Statement | Region]:
     """The statements in an order in which they can be done, those that need lanes in regions."""
     if not any(s in analysis.laned for s in statements):
         return list(statements)
+    return with_own_arrays(ordered(statements, analysis), set(variables_in(block.results)))
+
+
+def with_own_arrays(items: list[Statement | Region], kept: set[Variable]) -> list[Statement | Region]:
+    """What only one region reads of new arrays is made in it, fresh for each lane."""
+    readers: dict[Variable, set[int]] = {}
+    for place, item in enumerate(items):
+        for variable in read_by(item):
+            readers.setdefault(variable, set()).add(place)
+    left: list[Statement | Region] = []
+    for item in items:
+        if isinstance(item, Assign) and item.primitive.allocates and item.targets[0] not in kept:
+            places = readers.get(item.targets[0], set())
+            region = items[min(places)] if len(places) == 1 else None
+            if isinstance(region, Region):
+                region.statements.insert(0, item)
+                continue
+        left.append(item)
+    return left
+
+
+def read_by(item: Statement | Region) -> dict[Variable, None]:
+    return free_variables(Block(item.statements if isinstance(item, Region) else [item]))
+
+
+def ordered(statements: list[Statement], analysis: Analysis) -> list[Statement | Region]:
     laned = {k for k, s in enumerate(statements) if s in analysis.laned}
     links = Links(statements, analysis)
     chosen = links.closed({k for k in laned if analysis.touches_ragged(statements[k])})

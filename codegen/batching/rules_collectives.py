@@ -1,6 +1,7 @@
 """Collectives, over this batch or, batched themselves, over another.
 
-A collective over this batch is an operation on its first axis. Over another, it is done for all examples at once.
+A collective over this batch is an operation on its first axis. Over another, it is done for all examples at
+once.
 """
 from __future__ import annotations
 
@@ -56,7 +57,8 @@ def ppermute(call: Batching) -> Operand:
     if not call.here:
         return call.again(call.operands[0])
     pairs = sorted(call.static["pairs"], key=lambda pair: pair[1])
-    sources, targets = (call.emit("constant", value=np.array([pair[k] for pair in pairs], np.int64)) for k in (0, 1))
+    columns = np.array(pairs, np.int64).reshape(-1, 2).T
+    sources, targets = (call.emit("constant", value=column.copy()) for column in columns)
     x = call.full(0)
     sent = call.emit("getitem", x, (sources,))
     if isinstance(call.size, int) and len(pairs) == call.size:

@@ -26,11 +26,14 @@ def log_gamma(key, a, shape, dtype):
 def accepted(key, a):
     """Logarithms of gamma variables, by rejection (G. Marsaglia and W. Tsang, 2000)."""
     keys = split(key, 2)
+    valid = (a > 0) & np.isfinite(a)
+    improper = np.where(a == 0, -np.inf, np.nan).astype(a.dtype)
+    a = np.where(valid, a, 1)
     small = a < 1
     d = np.where(small, a + 1, a) - 1 / 3
     c = 1 / np.sqrt(9 * d)
     log_v = np.zeros(a.shape, a.dtype)
-    pending = (a > 0) & np.isfinite(a)
+    pending = valid
     count = 0
     while np.any(pending):
         proposal = split(fold_in(keys[0], count), 2)
@@ -43,7 +46,7 @@ def accepted(key, a):
         pending = pending & ~good
         count += 1
     boost = np.where(small, np.log(positive_unit(keys[1], a.shape, a.dtype)) / a, 0)
-    return np.where(a >= 0, np.log(d) + log_v + boost, np.nan)
+    return np.where(valid, np.log(d) + log_v + boost, improper)
 
 
 def gamma_quantile_slope(a, y):

@@ -41,8 +41,8 @@ def require_batch_size(builder: Builder, x: Operand, position: int, axis: Any, w
     of = type_of(x)
     if not position < of.ndim:
         raise ShapeMismatchError(f"{what}: the array has no axis {position}", location=builder.location)
-    builder.require_same(of.shape[position], axis.size, f"{what}: axis {position} of the array must be as long as the "
-                         "batch")
+    message = f"{what}: axis {position} of the array must be as long as the batch"
+    builder.require_same(of.shape[position], axis.size, message)
     return of
 
 

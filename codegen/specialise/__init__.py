@@ -42,8 +42,22 @@ from .statements import run
 from .values import Array, Cell
 
 EXPRESSIONS[gast.Call] = evaluate_call
-for part in (assign, as_array, binary, branch, call, call_native, call_quietly, elements, evaluate, get_attribute, get_item, run,
-             set_item, truth):
+for part in (
+    assign,
+    as_array,
+    binary,
+    branch,
+    call,
+    call_native,
+    call_quietly,
+    elements,
+    evaluate,
+    get_attribute,
+    get_item,
+    run,
+    set_item,
+    truth,
+):
     setattr(Specialiser, part.__name__, part)
 assert primitives and compositions
 
@@ -102,7 +116,9 @@ class Specialisation:
         self.externals = Externals(self.capture)
         self.s = Specialiser(self.builder, self.externals)
 
-    def run(self, function: Any, arguments: list[Any], keywords: dict[str, Any], name: str | None) -> Specialised:
+    def run(
+        self, function: Any, arguments: list[Any], keywords: dict[str, Any], name: str | None
+    ) -> Specialised:
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(max(limit, DEEP))
         try:
@@ -123,8 +139,8 @@ class Specialisation:
         except BranchEnds:
             result = None
         if contains_growing(result):
-            raise NotGrowing(self.s.unsupported("returning a list whose length is known only at run time",
-                                                "return np.array of the list"))
+            raise NotGrowing(UnsupportedError("returning a list whose length is known only at run time",
+                                              "return np.array of the list", self.s.returned))
         leaves: list[Any] = []
         template = take_apart(result, leaves)
         results = [self.s.operand(leaf) for leaf in leaves]
@@ -179,7 +195,11 @@ class Specialisation:
         return variable, made
 
     def capture(self, value: Any, name: str | None) -> tuple[Variable, Any]:
-        of = Parameter(type_of(value) if self.exact else known_sizes(value), name, getattr(getattr(value, "flags", None), "c_contiguous", True))
+        of = Parameter(
+            type_of(value) if self.exact else known_sizes(value),
+            name,
+            getattr(getattr(value, "flags", None), "c_contiguous", True),
+        )
         variable, made = self.parameter(of, None)
         self.captured.append(variable)
         if isinstance(made, Array):
@@ -187,8 +207,14 @@ class Specialisation:
         return variable, made
 
 
-def without_growing(misuse: NotGrowing, exact: bool, function: Any, arguments: list[Any], keywords: dict[str, Any],
-                    name: str | None) -> Specialised:
+def without_growing(
+    misuse: NotGrowing,
+    exact: bool,
+    function: Any,
+    arguments: list[Any],
+    keywords: dict[str, Any],
+    name: str | None,
+) -> Specialised:
     """Specialise again with every list of a known length, or say what a list that grows cannot do."""
     again = Specialisation(exact)
     again.s.growing = False
@@ -207,7 +233,9 @@ def function_name(function: Any) -> str:
     return "function" if name == "<lambda>" else name
 
 
-def inline(builder: Builder, function: Callable, operands: tuple, static: dict[str, Any] | None = None) -> Any:
+def inline(
+    builder: Builder, function: Callable, operands: tuple, static: dict[str, Any] | None = None
+) -> Any:
     """Read a Python function (a derivative rule, say) into the open block; the operands of its result."""
     s = Specialiser(builder)
     s.quiet = 1

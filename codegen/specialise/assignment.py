@@ -103,7 +103,9 @@ def unpacked(s: Specialiser, value: Any, count: int | None, node: Any) -> list[A
 
 def set_attribute(s: Specialiser, instance: Any, name: str, value: Any, node: Any) -> None:
     if is_dynamic(instance):
-        raise s.unsupported(f"assigning to the attribute .{name} of an array", "use a function of NumPy's", node)
+        raise s.unsupported(
+            f"assigning to the attribute .{name} of an array", "use a function of NumPy's", node
+        )
     described = class_attribute(type(instance), name)
     if isinstance(described, property):
         if described.fset is None:
@@ -190,8 +192,11 @@ def updated(s: Specialiser, operator: Any, old: Any, value: Any, node: Any) -> A
         return new
     have, got = s.type(old), s.type(new)
     if got.ndim > have.ndim:
-        raise s.unsupported("the result of an in-place operation has more dimensions than the array it goes to",
-                            "write x = x + y", node)
+        raise s.unsupported(
+            "the result of an in-place operation has more dimensions than the array it goes to",
+            "write x = x + y",
+            node,
+        )
     if not np.can_cast(got.dtype, have.dtype, "same_kind"):
         raise np._core._exceptions._UFuncOutputCastingError(
             getattr(np, UFUNCS.get(type(operator), "add")), "same_kind", got.dtype, have.dtype, 0)

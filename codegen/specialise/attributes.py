@@ -60,7 +60,11 @@ def object_attribute(s: Specialiser, instance: Any, name: str, node: Any) -> Any
         return s.call(described.fget, [instance], {}, node)
     state = getattr(instance, "__dict__", None)
     if state is not None and name in state:
-        return s.defined(state[name], name, node) if s.is_internal(instance) else s.outside(lambda: getattr(instance, name), name, False)
+        return (
+            s.defined(state[name], name, node)
+            if s.is_internal(instance)
+            else s.outside(lambda: getattr(instance, name), name, False)
+        )
     if isinstance(described, types.MemberDescriptorType):
         value = getattr(instance, name)
         return value if s.is_internal(instance) else s.outside(lambda: getattr(instance, name), name, False)
@@ -80,7 +84,9 @@ def object_attribute(s: Specialiser, instance: Any, name: str, node: Any) -> Any
         value = getattr(instance, name)
     except AttributeError as error:
         raise AttributeError(f"{error}\n{s.location(node)}") from None
-    return value if has_dynamic(value) or callable(value) else s.imported(value, lambda: getattr(instance, name))
+    return (
+        value if has_dynamic(value) or callable(value) else s.imported(value, lambda: getattr(instance, name))
+    )
 
 
 UNBOUND = object()

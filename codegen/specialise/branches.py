@@ -1,8 +1,8 @@
-"""Branches whose course is known only at run time: both paths are specialised, and what they leave is joined."""
+"""Branches decided at run time: both paths are specialised, and what they leave is joined."""
+
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 from ..core import BOOL, ArrayType, Block, If, Variable, type_of
@@ -10,10 +10,9 @@ from .control import attempt, cast, defined_in, emit_sizes, placeholder
 from .growing import element_type, growing_of, item_of, start
 from .machine import BranchEnds, Specialiser
 from .merge import Leaf, conflict, join_types, put_together, same_static, same_template, take_apart
+from .sharing import note_shared_containers, note_sharing, sharing_key
 from .store import Frame, Location
-from .values import UNDEFINED, Array, Cell, Conflict, Maybe, collect_cells, mutable_parts
-
-SHARED = "a condition or loop known only at run time decides which arrays share its memory"
+from .values import UNDEFINED, Array, Conflict, Maybe, mutable_parts
 
 
 def branch(s: Specialiser, test: Any, first: Callable, second: Callable, frame: Frame,
@@ -62,64 +61,6 @@ def undecided(place: Location, value: Any) -> Conflict:
     what = {"list": "has another length or other kinds of items", "set": "has other items",
             "item": "is a key, or is none,", "attribute": "is an attribute, or is none,"}[place.kind]
     return Conflict(value, None, f"{what} depending on a condition known only at run time")
-
-
-def note_shared_containers(s: Specialiser, pairs: list, joined: list, frame: Frame,
-                           live: frozenset[str] | None) -> None:
-    """A list or object that two paths leave under one name, and that is in use under another, cannot be changed."""
-    olds = [[(side, part) for side, one in enumerate(pair) for part in mutable_parts(one)]
-            if not same_static(*pair) else [] for pair in pairs]
-    counts = Counter(key for parts in olds for key in {(side, id(part)) for side, part in parts})
-    if not counts:
-        return
-    used: set[int] = set()
-    for value in values_in_use(s, frame, live):
-        used.update(id(part) for part in mutable_parts(value))
-    for parts, value in zip(olds, joined, strict=True):
-        shared = [part for side, part in parts if counts[side, id(part)] > 1 or id(part) in used]
-        if shared:
-            for part in (*shared, *mutable_parts(value)):
-                s.store.ambiguous[id(part)] = part
-
-
-def values_in_use(s: Specialiser, frame: Frame, live: frozenset[str] | None) -> Iterator[Any]:
-    """The values of all names that any function now running can still read."""
-    for running in (frame, *s.frames):
-        while running is not None:
-            for name, value in running.names.items():
-                if not (running is frame and live is not None and name not in live):
-                    yield value
-            running = running.parent
-
-
-def note_sharing(s: Specialiser, join: Join, frame: Frame, live: frozenset[str] | None) -> None:
-    """Joined arrays that may be arrays which are still in use cannot be written; nor can these."""
-    columns = [(value, [(side, leaf.cell) for side, leaf in enumerate(join.leaves[k]) if isinstance(leaf, Array)])
-               for k, value in join.made.items() if isinstance(value, Array)]
-    seen = Counter(key for _, keys in columns for key in set(keys))
-    outer = {cell for key in seen for cell in key[1:] if cell.depth <= join.trials[0].depth}
-    in_use = cells_in_use(s, frame, live) if outer else set()
-    for value, keys in columns:
-        shared = [c for side, c in keys if c.ambiguous or seen[side, c] > 1
-                  or c in outer and (c.parameter or c in in_use)]
-        if shared:
-            value.cell.ambiguous = next((c.ambiguous for c in shared if c.ambiguous), SHARED)
-        for cell in shared:
-            cell.ambiguous = cell.ambiguous or SHARED
-
-
-def cells_in_use(s: Specialiser, frame: Frame, live: frozenset[str] | None) -> set[Cell]:
-    """The buffers of all arrays that any function now running can still reach."""
-    found: set[Cell] = set()
-    seen: set[int] = set()
-    for value in values_in_use(s, frame, live):
-        collect_cells(value, found, seen)
-    return found
-
-
-def sharing_key(leaf: Any) -> Any:
-    """The identity of an array, view and all; None for anything else."""
-    return (leaf.cell, *map(id, leaf.path)) if isinstance(leaf, Array) else None
 
 
 class Join:
@@ -184,7 +125,8 @@ class Join:
         items = [item for v, growing in zip((a, b), known, strict=True) if growing is None for item in v]
         growing = next(filter(None, known), None)
         with self.s.builder.inside(Block()):
-            element = element_type(self.s, items if growing is None else [*items, item_of(self.s, growing, 0)])
+            items += [] if growing is None else [item_of(self.s, growing, 0)]
+            element = element_type(self.s, items, set.union(*self.inner))
         if element is None:
             return None
         sides = []
@@ -212,7 +154,9 @@ class Join:
         if joined is None:
             return None
         if isinstance(joined, ArrayType):
-            joined = joined.with_shape(tuple(None if any(d in i for i in self.inner) else d for d in joined.shape))
+            joined = joined.with_shape(
+                tuple(None if any(d in i for i in self.inner) else d for d in joined.shape)
+            )
         key = tuple(sharing_key(leaf) for leaf in (a, b))
         if all(key) and key in self.numbers:
             return Column(self.numbers[key])

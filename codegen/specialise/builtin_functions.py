@@ -83,10 +83,16 @@ def conversion(kind: Any, of: Any) -> Any:
     def run(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
         value = arguments[0] if arguments else kind()
         if not is_dynamic(value):
-            return user_or_native(s, kind, f"__{kind.__name__}__", value, node) if not has_dynamic(value) else kind(value)
+            return (
+                user_or_native(s, kind, f"__{kind.__name__}__", value, node)
+                if not has_dynamic(value)
+                else kind(value)
+            )
         if s.type(value).shape:
             if not all(isinstance(n, int) and n == 1 for n in s.shape(value)):
-                raise TypeError(f"only 0-dimensional arrays can be converted to Python scalars\n{s.location(node)}")
+                raise TypeError(
+                    f"only 0-dimensional arrays can be converted to Python scalars\n{s.location(node)}"
+                )
             value = s.emit("reshape", value, ())
         if s.type(value) == of:
             return value
@@ -141,7 +147,9 @@ def make_dict(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any
 
 def from_keys(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
     keys, *value = arguments
-    return s.store.new({s.hashable(key, node): value[0] if value else None for key in elements(s, keys, node)})
+    return s.store.new(
+        {s.hashable(key, node): value[0] if value else None for key in elements(s, keys, node)}
+    )
 
 
 def set_raw(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
@@ -163,7 +171,9 @@ def distance(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
     p, q = (list(elements(s, point, node)) for point in arguments)
     if len(p) != len(q):
         raise s.located(ValueError("both points must have the same number of dimensions"), node)
-    return s.call(math.hypot, [binary(s, gast.Sub(), a, b, node) for a, b in zip(p, q, strict=True)], {}, node)
+    return s.call(
+        math.hypot, [binary(s, gast.Sub(), a, b, node) for a, b in zip(p, q, strict=True)], {}, node
+    )
 
 
 def exact_sum(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
@@ -224,13 +234,49 @@ def is_callable(s: Specialiser, arguments: list, keywords: dict, node: Any) -> A
 
 
 BUILTINS = {
-    **QUERIES, **TOOLS,
-    len: length, range: make_range, enumerate: make_enumerate, zip: make_zip, reversed: make_reversed, map: make_map,
-    filter: make_filter, sum: total, min: extreme(min, "minimum"), max: extreme(max, "maximum"),
-    any: quantifier(False), all: quantifier(True), abs: absolute, float: conversion(float, FLOAT),
-    int: conversion(int, INT), bool: conversion(bool, BOOL), complex: conversion(complex, COMPLEX), round: rounded,
-    pow: power, divmod: quotient_and_remainder, list: make_list, tuple: make_tuple, set: make_set, dict: make_dict,
-    sorted: make_sorted, math.fsum: exact_sum, math.prod: multiplied, math.dist: distance, iter: make_iterator, next: next_item, dict.fromkeys: from_keys,
-    object.__setattr__: set_raw, object.__init__: nothing, **CLASS_FUNCTIONS, isinstance: instance_check, type: type_check, getattr: get_attr, hasattr: has_attr,
-    setattr: set_attr, callable: is_callable, print: show, str: to_string, format: to_format,
+    **QUERIES,
+    **TOOLS,
+    len: length,
+    range: make_range,
+    enumerate: make_enumerate,
+    zip: make_zip,
+    reversed: make_reversed,
+    map: make_map,
+    filter: make_filter,
+    sum: total,
+    min: extreme(min, "minimum"),
+    max: extreme(max, "maximum"),
+    any: quantifier(False),
+    all: quantifier(True),
+    abs: absolute,
+    float: conversion(float, FLOAT),
+    int: conversion(int, INT),
+    bool: conversion(bool, BOOL),
+    complex: conversion(complex, COMPLEX),
+    round: rounded,
+    pow: power,
+    divmod: quotient_and_remainder,
+    list: make_list,
+    tuple: make_tuple,
+    set: make_set,
+    dict: make_dict,
+    sorted: make_sorted,
+    math.fsum: exact_sum,
+    math.prod: multiplied,
+    math.dist: distance,
+    iter: make_iterator,
+    next: next_item,
+    dict.fromkeys: from_keys,
+    object.__setattr__: set_raw,
+    object.__init__: nothing,
+    **CLASS_FUNCTIONS,
+    isinstance: instance_check,
+    type: type_check,
+    getattr: get_attr,
+    hasattr: has_attr,
+    setattr: set_attr,
+    callable: is_callable,
+    print: show,
+    str: to_string,
+    format: to_format,
 }

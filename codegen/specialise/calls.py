@@ -46,7 +46,9 @@ def evaluate_call(s: Specialiser, node: Any, frame: Frame) -> Any:
 def mapping(s: Specialiser, value: Any, node: Any) -> dict:
     """What ** unpacks."""
     if not isinstance(value, dict):
-        raise TypeError(f"argument after ** must be a mapping, not {type(value).__name__}\n{s.location(node)}")
+        raise TypeError(
+            f"argument after ** must be a mapping, not {type(value).__name__}\n{s.location(node)}"
+        )
     return value
 
 
@@ -85,7 +87,9 @@ def call(s: Specialiser, function: Any, arguments: list[Any], keywords: dict[str
     return call_native(s, function, arguments, keywords, node)
 
 
-def call_partial(s: Specialiser, function: functools.partial, arguments: list, keywords: dict, node: Any) -> Any:
+def call_partial(
+    s: Specialiser, function: functools.partial, arguments: list, keywords: dict, node: Any
+) -> Any:
     bound, named = list(function.args), dict(function.keywords)
     if not s.is_internal(function):
         bound = [s.outside(lambda k=k: function.args[k], None, False) for k in range(len(bound))]
@@ -130,8 +134,14 @@ def call_quietly(s: Specialiser, function: Any, arguments: list, keywords: dict,
 
 def call_python(s: Specialiser, function: Any, arguments: list, keywords: dict, node: Any) -> Any:
     """Read a Python function's source and run it here."""
-    if function.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
-        kind = "an async function" if function.__code__.co_flags & inspect.CO_COROUTINE else "a generator function"
+    if function.__code__.co_flags & (
+        inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+    ):
+        kind = (
+            "an async function"
+            if function.__code__.co_flags & inspect.CO_COROUTINE
+            else "a generator function"
+        )
         raise s.unsupported(f"{function.__name__} is {kind}", "write a function that returns a list", node)
     scope = scope_of(function)
     frame = Frame(scope, None, s.store.depth)
@@ -146,12 +156,15 @@ def call_python(s: Specialiser, function: Any, arguments: list, keywords: dict, 
 
 
 def call_foreign(s: Specialiser, function: Any, arguments: list, keywords: dict, node: Any) -> Any:
-    """A function of NumPy's or SciPy's that has no rule, but has source: its source is read, if that goes well."""
+    """A function of NumPy's or SciPy's without a rule: its source is read, if that goes well."""
     try:
         return call_quietly(s, function, arguments, keywords, node)
     except (ChainruleError, TypeError, AttributeError, NameError, KeyError) as error:
-        raise s.unsupported(f"{function.__module__}.{function.__qualname__} has no rule",
-                            "use a NumPy function that chainrule knows, or register a rule for it", node) from error
+        raise s.unsupported(
+            f"{function.__module__}.{function.__qualname__} has no rule",
+            "use a NumPy function that chainrule knows, or register a rule for it",
+            node,
+        ) from error
 
 
 def watch(s: Specialiser, function: Any) -> None:
@@ -163,7 +176,9 @@ def watch(s: Specialiser, function: Any) -> None:
 def call_closure(s: Specialiser, function: Closure, arguments: list, keywords: dict, node: Any) -> Any:
     scope = inner_scope(function.tree, function.frame.scope)
     if any(isinstance(part, (gast.Yield, gast.YieldFrom)) for part in gast.walk(function.tree)):
-        raise s.unsupported(f"{function.name} is a generator function", "write a function that returns a list", node)
+        raise s.unsupported(
+            f"{function.name} is a generator function", "write a function that returns a list", node
+        )
     frame = Frame(scope, function.frame, s.store.depth)
     bind(s, function.tree.args, frame, arguments, keywords, function.defaults, function.keyword_defaults,
          function.name, node)
@@ -186,7 +201,7 @@ def run_body(s: Specialiser, scope: Any, frame: Frame, node: Any) -> Any:
 
 
 def check_depth(s: Specialiser, scope: Any, node: Any) -> None:
-    """Refuse recursion that only values known at run time end; ask for the sizes that end it, if it is sizes."""
+    """Refuse recursion that values known at run time end; if sizes end it, ask for these."""
     if len(s.tests) <= DEEPEST and s.calls <= DEEPEST_KNOWN:
         return
     error = s.unsupported(f"{scope.name} calls itself to a depth that is not known before it runs",

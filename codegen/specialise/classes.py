@@ -76,7 +76,11 @@ def pairs(s: Specialiser, source: list, keywords: dict, node: Any) -> dict:
     made: dict = {}
     if source:
         found = source[0]
-        made.update(found if isinstance(found, dict) else [tuple(s.elements(p, node)) for p in s.elements(found, node)])
+        made.update(
+            found
+            if isinstance(found, dict)
+            else [tuple(s.elements(p, node)) for p in s.elements(found, node)]
+        )
     return made | keywords
 
 
@@ -84,7 +88,9 @@ COLLECTIONS = {
     collections.defaultdict: make_default_dict,
     collections.OrderedDict: lambda s, a, k, node: collections.OrderedDict(pairs(s, a, k, node)),
     collections.Counter: make_counter,
-    collections.deque: lambda s, a, k, node: collections.deque(s.elements(a[0], node) if a else (), *a[1:], **k),
+    collections.deque: lambda s, a, k, node: collections.deque(
+        s.elements(a[0], node) if a else (), *a[1:], **k
+    ),
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import gast
 
 from .control import truth
-from .growing import growing_of
+from .growing import growing_of, refuse
 from .growing import list_method as grown
 from .indexing import delete_item, get_item, set_item
 from .iteration import elements
@@ -19,7 +19,9 @@ from .texts import formatted, joined
 from .values import Iterator, has_dynamic
 
 
-def container_method(s: Specialiser, instance: Any, name: str, arguments: list, keywords: dict, node: Any) -> Any:
+def container_method(
+    s: Specialiser, instance: Any, name: str, arguments: list, keywords: dict, node: Any
+) -> Any:
     """A method of a list, dict, set, tuple or string."""
     for kind, method in METHODS.items():
         if isinstance(instance, kind):
@@ -54,7 +56,9 @@ def search(s: Specialiser, items: Any, name: str, arguments: list, keywords: dic
     raise s.located(ValueError("the value is not in the list"), node)
 
 
-def tuple_method(s: Specialiser, instance: tuple, name: str, arguments: list, keywords: dict, node: Any) -> Any:
+def tuple_method(
+    s: Specialiser, instance: tuple, name: str, arguments: list, keywords: dict, node: Any
+) -> Any:
     if name == "_replace":
         return type(instance)(**{**dict(zip(instance._fields, instance, strict=True)), **keywords})
     if name == "_asdict":
@@ -65,6 +69,8 @@ def tuple_method(s: Specialiser, instance: tuple, name: str, arguments: list, ke
 def list_method(s: Specialiser, instance: list, name: str, arguments: list, keywords: dict, node: Any) -> Any:
     growing = growing_of(instance)
     if growing is not None:
+        if getattr(instance, "maxlen", None) is not None:
+            raise refuse(s, "maxlen", node)
         result, contents = grown(s, growing, name, arguments, node)
         if contents is not None:
             s.write_list(instance, contents, node)
@@ -91,7 +97,9 @@ def list_method(s: Specialiser, instance: list, name: str, arguments: list, keyw
         case "pop":
             position = s.static_int(arguments[0], "the position in pop", node) if arguments else -1
             if not -len(items) <= position < len(items):
-                raise s.located(IndexError("pop index out of range" if items else "pop from empty list"), node)
+                raise s.located(
+                    IndexError("pop index out of range" if items else "pop from empty list"), node
+                )
             result = items.pop(position)
         case "clear":
             items.clear()
@@ -106,7 +114,13 @@ def list_method(s: Specialiser, instance: list, name: str, arguments: list, keyw
             return search(s, instance, name, arguments, keywords, node)
     limit = getattr(instance, "maxlen", None)
     if limit is not None:
-        items = items[:limit] if name.endswith("left") else items[len(items) - limit:] if len(items) > limit else items
+        items = (
+            items[:limit]
+            if name.endswith("left")
+            else items[len(items) - limit :]
+            if len(items) > limit
+            else items
+        )
     s.write_list(instance, items, node)
     return result
 

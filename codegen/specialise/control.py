@@ -84,7 +84,9 @@ def cast(s: Specialiser, operand: Any, to: ArrayType) -> Any:
     if not isinstance(operand, Variable):
         kinds = {"b": bool, "i": int, "f": float, "c": complex}
         return kinds[to.dtype.kind](operand) if to.weak else to.dtype.type(operand)
-    return s.builder.emit(PRIMITIVES["astype"], operand, dtype=to.dtype, **({"weak": True} if to.weak else {}))
+    return s.builder.emit(
+        PRIMITIVES["astype"], operand, dtype=to.dtype, **({"weak": True} if to.weak else {})
+    )
 
 
 class Hole:

@@ -50,7 +50,9 @@ def load_name(s: Specialiser, wanted: str, frame: Frame, node: Any) -> Any:
                 value = s.defined(value, wanted, node)
                 s.store.write(Location("name", holder, wanted), value)
             if isinstance(value, Array) and value.cell.stale:
-                raise s.unsupported(f"'{wanted}' is read after {value.cell.stale}", "copy the array first", node)
+                raise s.unsupported(
+                    f"'{wanted}' is read after {value.cell.stale}", "copy the array first", node
+                )
             return value
         if wanted in holder.scope.locals:
             if wanted in holder.scope.generated:
@@ -143,7 +145,7 @@ def boolean_rest(s: Specialiser, node: Any, position: int, frame: Frame) -> Any:
 
 
 def simple_condition(s: Specialiser, node: Any, position: int, frame: Frame, value: Any) -> Any:
-    """The rest of a boolean operation where it is a condition that costs nothing and cannot fail, else None."""
+    """The rest of a boolean operation, if it is a condition that costs nothing and cannot fail."""
     if not boolean_type(s, value) or not all(map(harmless, node.values[position:])):
         return None
     rest = boolean_rest(s, node, position, frame)
@@ -151,13 +153,31 @@ def simple_condition(s: Specialiser, node: Any, position: int, frame: Frame, val
 
 
 def boolean_type(s: Specialiser, value: Any) -> bool:
-    return isinstance(value, bool) or is_dynamic(value) and s.type(value).dtype.kind == "b" and not s.type(value).shape
+    return (
+        isinstance(value, bool)
+        or is_dynamic(value)
+        and s.type(value).dtype.kind == "b"
+        and not s.type(value).shape
+    )
 
 
 def harmless(node: Any) -> bool:
     """Whether evaluating an expression early can neither fail nor cost much: names, numbers, comparisons."""
-    fine = (gast.Name, gast.Constant, gast.Compare, gast.BoolOp, gast.UnaryOp, gast.Load, gast.cmpop, gast.boolop,
-            gast.unaryop, gast.Add, gast.Sub, gast.Mult, gast.BinOp)
+    fine = (
+        gast.Name,
+        gast.Constant,
+        gast.Compare,
+        gast.BoolOp,
+        gast.UnaryOp,
+        gast.Load,
+        gast.cmpop,
+        gast.boolop,
+        gast.unaryop,
+        gast.Add,
+        gast.Sub,
+        gast.Mult,
+        gast.BinOp,
+    )
     return all(isinstance(child, fine) for child in gast.walk(node))
 
 
@@ -231,17 +251,35 @@ def lambda_expression(s: Specialiser, node: Any, frame: Frame) -> Any:
 
 def make_closure(s: Specialiser, node: Any, frame: Frame) -> Closure:
     defaults = tuple(evaluate(s, d, frame) for d in node.args.defaults)
-    keyword = {k.id: evaluate(s, d, frame) for k, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
-               if d is not None}
+    keyword = {
+        k.id: evaluate(s, d, frame)
+        for k, d in zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)
+        if d is not None
+    }
     inner_scope(node, frame.scope)
     return Closure(node, frame, defaults, keyword, getattr(node, "name", "<lambda>"))
 
 
 EXPRESSIONS = {
-    gast.Constant: constant, gast.Name: name, gast.BinOp: binary_operation, gast.UnaryOp: unary_operation,
-    gast.Compare: compare, gast.BoolOp: boolean, gast.IfExp: conditional, gast.Tuple: tuple_display,
-    gast.List: list_display, gast.Set: set_display, gast.Dict: dict_display, gast.Subscript: subscript,
-    gast.Slice: slice_display, gast.Attribute: attribute, gast.NamedExpr: named, gast.Lambda: lambda_expression,
-    gast.JoinedStr: joined_string, gast.ListComp: comprehension, gast.SetComp: comprehension,
-    gast.DictComp: comprehension, gast.GeneratorExp: comprehension,
+    gast.Constant: constant,
+    gast.Name: name,
+    gast.BinOp: binary_operation,
+    gast.UnaryOp: unary_operation,
+    gast.Compare: compare,
+    gast.BoolOp: boolean,
+    gast.IfExp: conditional,
+    gast.Tuple: tuple_display,
+    gast.List: list_display,
+    gast.Set: set_display,
+    gast.Dict: dict_display,
+    gast.Subscript: subscript,
+    gast.Slice: slice_display,
+    gast.Attribute: attribute,
+    gast.NamedExpr: named,
+    gast.Lambda: lambda_expression,
+    gast.JoinedStr: joined_string,
+    gast.ListComp: comprehension,
+    gast.SetComp: comprehension,
+    gast.DictComp: comprehension,
+    gast.GeneratorExp: comprehension,
 }

@@ -59,7 +59,9 @@ class Externals:
         self.known: dict[Any, tuple[Any, Any]] = {}
         self.watched: dict[Any, tuple[Any, Any]] = {}
 
-    def bring_in(self, value: Any, fetch: Callable[[], Any] | None, name: str | None, few: bool = True) -> Any:
+    def bring_in(
+        self, value: Any, fetch: Callable[[], Any] | None, name: str | None, few: bool = True
+    ) -> Any:
         """A value from outside, as the specialiser may use it."""
         key = (id(value), name if isinstance(value, (float, complex, np.generic)) else None)
         if key in self.known and self.known[key][0] is value:
@@ -89,7 +91,9 @@ class Externals:
 
     def sequence(self, value: Any, fetch: Callable[[], Any] | None) -> Any:
         self.guard(fetch, (type(value), len(value)), "length")
-        items = [self.bring_in(item, item_of(fetch, k), None, len(value) <= FEW) for k, item in enumerate(value)]
+        items = [
+            self.bring_in(item, item_of(fetch, k), None, len(value) <= FEW) for k, item in enumerate(value)
+        ]
         if type(value) is list:
             return items
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)

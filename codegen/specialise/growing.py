@@ -1,4 +1,4 @@
-"""Lists that grow in a loop of unknown length: the items are the first rows of a buffer, which doubles as needed.
+"""Lists that grow in a loop of unknown length: their items are the first rows of a buffer.
 
 Such a list holds one `Growing`, and whatever asks for the items of a list asks `growing_of` first. All items
 are of one type. What such a list cannot do raises `NotGrowing`: the function is then specialised again with
@@ -6,6 +6,7 @@ its loops unrolled, where that can be.
 """
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 from ..core import ArrayType, Block, If
@@ -20,7 +21,11 @@ FIRST_CAPACITY = 8
 
 def growing_of(value: Any) -> Growing | None:
     """What a list of unknown length holds; None for all other values."""
-    return value[0] if type(value) in (list, tuple) and len(value) == 1 and isinstance(value[0], Growing) else None
+    return (
+        value[0]
+        if type(value) in (list, tuple, deque) and len(value) == 1 and isinstance(value[0], Growing)
+        else None
+    )
 
 
 def refuse(s: Specialiser, what: str, node: Any = None) -> Exception:
@@ -32,16 +37,20 @@ def refuse(s: Specialiser, what: str, node: Any = None) -> Exception:
 # types
 
 
-def element_type(s: Specialiser, items: Any) -> ArrayType | None:
-    """The one type of all items, if they have one."""
+def element_type(s: Specialiser, items: Any, inner: Any = ()) -> ArrayType | None:
+    """The one type of all items, if they have one; sizes that only variables in `inner` tell are None."""
     joined = None
     for item in items:
         if not s.number(item):
             return None
         of = s.type(item)
-        of = of.with_shape(tuple(map(s.builder.representative, of.shape)))
+        sizes = map(s.builder.representative, of.shape)
+        of = of.with_shape(tuple(None if size in inner else size for size in sizes))
+        if joined is not None and any(isinstance(a, int) and isinstance(b, int) and a != b
+                                      for a, b in zip(joined.shape, of.shape, strict=False)):
+            return None
         joined = of if joined is None else join_types(joined, of)
-        if joined is None or None in joined.shape:
+        if joined is None:
             return None
     return joined
 
@@ -52,7 +61,7 @@ def buffer_type(element: ArrayType) -> ArrayType:
 
 def start(s: Specialiser, items: Any, element: ArrayType) -> Growing:
     """A growing list of these items."""
-    shape = (max(FIRST_CAPACITY, len(items)), *element.shape)
+    shape = (max(FIRST_CAPACITY, len(items)), *(0 if size is None else size for size in element.shape))
     buffer = s.builder.emit(PRIMITIVES["zeros"], shape, dtype=element.dtype)
     for k, item in enumerate(items):
         buffer = s.builder.emit(PRIMITIVES["setitem"], buffer, (k,), cast(s, s.operand(item), element))
@@ -137,12 +146,36 @@ def fitted(s: Specialiser, growing: Growing, value: Any, node: Any) -> tuple[Gro
     joined = join_types(have, s.type(value))
     if joined is None:
         raise refuse(s, "an item of another rank", node)
-    for a, b in zip(have.shape, s.shape(value), strict=True):
-        s.builder.require_same(a, b, "the items of a list that grows have different shapes")
     buffer = growing.buffer
+    if not all(map(s.builder.same, have.shape, s.shape(value))):
+        buffer = s.wrap(shaped(s, s.operand(buffer), s.operand(growing.count), s.shape(value), node))
+    for a, b in zip(s.shape(buffer)[1:], s.shape(value), strict=True):
+        s.builder.require_same(a, b, "the items of a list that grows have different shapes", enforced=True)
     if joined.dtype != of.dtype:
         buffer = s.emit("astype", buffer, dtype=joined.dtype)
     return Growing(buffer, growing.count, joined.weak), cast(s, s.operand(value), joined)
+
+
+def shaped(s: Specialiser, buffer: Any, count: Any, shape: tuple, node: Any) -> Any:
+    """The buffer; one for items of this shape while there are none."""
+    empty = s.builder.emit(PRIMITIVES["equal"], count, 0)
+    make = lambda: s.builder.emit(PRIMITIVES["zeros"], (FIRST_CAPACITY, *shape), dtype=buffer.type.dtype)
+    if isinstance(empty, bool):
+        return make() if empty else buffer
+    return chosen(s, empty, make, buffer, [None] * len(buffer.type.shape), node)
+
+
+def chosen(s: Specialiser, test: Any, make: Any, buffer: Any, shape: Any, node: Any) -> Any:
+    """`make()` where the test holds, else the buffer."""
+    made, same = Block(), Block(results=(buffer,))
+    with s.builder.inside(made):
+        made.results = (make(),)
+    unknown: list = []
+    target = s.builder.target(buffer.type.with_shape(tuple(shape)), unknown)
+    target.name = buffer.name
+    s.builder.append(If((target,), test, made, same, s.location(node)))
+    emit_sizes(s, unknown)
+    return target
 
 
 def with_room(s: Specialiser, buffer: Any, count: Any, node: Any) -> Any:
@@ -152,16 +185,9 @@ def with_room(s: Specialiser, buffer: Any, count: Any, node: Any) -> Any:
     full = builder.emit(PRIMITIVES["equal"], count, capacity)
     if isinstance(full, bool):
         return extended(s, buffer, capacity) if full else buffer
-    longer, same = Block(), Block(results=(buffer,))
-    with builder.inside(longer):
-        longer.results = (extended(s, buffer, capacity),)
-    unknown: list = []
-    of = buffer.type
-    target = builder.target(of.with_shape((None, *of.shape[1:])), unknown)
-    target.name = buffer.name
-    builder.append(If((target,), full, longer, same, s.location(node)))
-    emit_sizes(s, unknown)
-    return target
+    return chosen(
+        s, full, lambda: extended(s, buffer, capacity), buffer, [None, *buffer.type.shape[1:]], node
+    )
 
 
 def extended(s: Specialiser, buffer: Any, capacity: Any) -> Any:

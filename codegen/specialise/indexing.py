@@ -67,7 +67,12 @@ def item_of_range(s: Specialiser, container: Any, index: Any, node: Any) -> Any:
     parts = (container.start, container.stop, container.step)
     if not any(map(is_dynamic, parts)) and not has_dynamic(index):
         return get_item(s, range(*parts), index, node)
-    if isinstance(index, slice) or isinstance(index, int) and index < 0 or not isinstance(container.step, int):
+    if (
+        isinstance(index, slice)
+        or isinstance(index, int)
+        and index < 0
+        or not isinstance(container.step, int)
+    ):
         raise s.need_static(next(filter(is_dynamic, parts), index), "the length of this range", node)
     size = s.call(len, [container], {}, node)
     check_bounds(s, s.operand(index), size, 0, node)
@@ -133,8 +138,11 @@ def set_item(s: Specialiser, container: Any, index: Any, value: Any, node: Any) 
         raise TypeError(f"a scalar does not support item assignment\n{s.location(node)}")
     if isinstance(container, (list, dict)):
         if not s.is_internal(container):
-            raise s.unsupported(f"writing to a {type(container).__name__} that exists outside of the function",
-                                "make a copy inside the function, and return it", node)
+            raise s.unsupported(
+                f"writing to a {type(container).__name__} that exists outside of the function",
+                "make a copy inside the function, and return it",
+                node,
+            )
         if isinstance(container, dict):
             s.check_container(container, node)
             s.store.write(Location("item", container, s.hashable(index, node)), value)
@@ -154,7 +162,9 @@ def set_item(s: Specialiser, container: Any, index: Any, value: Any, node: Any) 
         return
     method = python_method(container, "__setitem__")
     if method is None:
-        raise TypeError(f"'{type(container).__name__}' object does not support item assignment\n{s.location(node)}")
+        raise TypeError(
+            f"'{type(container).__name__}' object does not support item assignment\n{s.location(node)}"
+        )
     s.call(method, [container, index, value], {}, node)
 
 
@@ -188,7 +198,9 @@ def delete_item(s: Specialiser, container: Any, index: Any, node: Any) -> None:
         del items[index]
         s.write_list(container, items, node)
     else:
-        raise s.unsupported("deleting an element of this object", "use np.delete, or build a new container", node)
+        raise s.unsupported(
+            "deleting an element of this object", "use np.delete, or build a new container", node
+        )
 
 
 def is_basic(index: tuple) -> bool:
@@ -197,13 +209,15 @@ def is_basic(index: tuple) -> bool:
 
 
 def canonical_index(s: Specialiser, shape: tuple, index: Any, node: Any) -> tuple:
-    """An index as a core program has it: a tuple, without Ellipsis, masks as integer arrays, bounds checked."""
+    """An index as core programs have it: a tuple, no Ellipsis, masks as integers, bounds checked."""
     parts = list(index) if isinstance(index, tuple) else [index]
     parts = [part for one in parts for part in canonical_part(s, one, node)]
     consumed = sum(1 for part in parts if part is not None and part is not Ellipsis)
     if consumed > len(shape):
-        raise IndexError(f"too many indices for array: array is {len(shape)}-dimensional, but {consumed} were "
-                         f"indexed\n{s.location(node)}")
+        raise IndexError(
+            f"too many indices for array: array is {len(shape)}-dimensional, but {consumed} were "
+            f"indexed\n{s.location(node)}"
+        )
     if parts.count(Ellipsis) > 1:
         raise IndexError(f"an index can only have a single ellipsis ('...')\n{s.location(node)}")
     if Ellipsis in parts:
@@ -238,8 +252,10 @@ def canonical_part(s: Specialiser, part: Any, node: Any) -> list[Any]:
     if not is_dynamic(part):
         method = python_method(part, "__index__")
         if method is None:
-            raise IndexError("only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
-                             f"boolean arrays are valid indices\n{s.location(node)}")
+            raise IndexError(
+                "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
+                f"boolean arrays are valid indices\n{s.location(node)}"
+            )
         return [s.call(method, [part], {}, node)]
     kind = s.type(part)
     if kind.dtype.kind == "b":

@@ -62,8 +62,11 @@ class Counted:
         length = lengths[0]
         for other in lengths[1:]:
             if not s.builder.same(length, other):
-                length = s.builder.emit_int("minimum", length, other) if isinstance(length, Variable) or isinstance(
-                    other, Variable) else min(length, other)
+                length = (
+                    s.builder.emit_int("minimum", length, other)
+                    if isinstance(length, Variable) or isinstance(other, Variable)
+                    else min(length, other)
+                )
         return 0, length, 1, lambda i: self.combine(i, [read(i) for read in readers], length)
 
     def items(self, s: Specialiser, node: Any) -> Iterable[Any]:
@@ -98,7 +101,9 @@ def elements(s: Specialiser, iterable: Any, node: Any) -> Iterable[Any]:
     if method is not None:
         return elements(s, s.call(method, [iterable], {}, node), node)
     if python_method(iterable, "__getitem__") is not None and python_method(iterable, "__len__") is not None:
-        count = s.static_int(s.call(len, [iterable], {}, node), "the length of an object that is iterated over", node)
+        count = s.static_int(
+            s.call(len, [iterable], {}, node), "the length of an object that is iterated over", node
+        )
         return [get_item(s, iterable, k, node) for k in range(count)]
     try:
         return iter(iterable)

@@ -115,11 +115,26 @@ class Bound:
 
 
 TOOLS = {
-    functools.reduce: reduce, functools.wraps: function_wrapper, functools.partial: make_partial,
-    itertools.accumulate: accumulate, itertools.starmap: starmap, itertools.count: count, itertools.repeat: repeat,
+    functools.reduce: reduce,
+    functools.wraps: function_wrapper,
+    functools.partial: make_partial,
+    itertools.accumulate: accumulate,
+    itertools.starmap: starmap,
+    itertools.count: count,
+    itertools.repeat: repeat,
     itertools.cycle: cycle,
-    **{tool: over_lists(tool) for tool in (
-        itertools.chain, itertools.product, itertools.combinations, itertools.permutations, itertools.pairwise,
-        itertools.zip_longest, itertools.combinations_with_replacement)},
-    itertools.chain.from_iterable: chain_from, itertools.islice: islice,
+    **{
+        tool: over_lists(tool)
+        for tool in (
+            itertools.chain,
+            itertools.product,
+            itertools.combinations,
+            itertools.permutations,
+            itertools.pairwise,
+            itertools.zip_longest,
+            itertools.combinations_with_replacement,
+        )
+    },
+    itertools.chain.from_iterable: chain_from,
+    itertools.islice: islice,
 }

@@ -15,9 +15,35 @@ from .operators import as_array
 from .values import Array, ArrayMethod, has_dynamic, is_dynamic
 
 NATIVE_MODULES = frozenset(
-    ["builtins", "math", "cmath", "operator", "_operator", "itertools", "functools", "_functools", "collections",
-     "_collections", "numpy", "re", "string", "enum", "types", "typing", "fractions", "decimal", "numbers", "copy",
-     "dataclasses", "scipy", "abc", "_abc", "optree", "NoneType"])
+    [
+        "builtins",
+        "math",
+        "cmath",
+        "operator",
+        "_operator",
+        "itertools",
+        "functools",
+        "_functools",
+        "collections",
+        "_collections",
+        "numpy",
+        "re",
+        "string",
+        "enum",
+        "types",
+        "typing",
+        "fractions",
+        "decimal",
+        "numbers",
+        "copy",
+        "dataclasses",
+        "scipy",
+        "abc",
+        "_abc",
+        "optree",
+        "NoneType",
+    ]
+)
 
 
 def needs_rule(s: Specialiser, function: Any, known: Any, arguments: list, keywords: dict) -> bool:
@@ -27,8 +53,17 @@ def needs_rule(s: Specialiser, function: Any, known: Any, arguments: list, keywo
     return getattr(function, "__module__", None) not in ("math", "builtins", "_operator")
 
 
-def call_library(s: Specialiser, function: Any, known: Any, arguments: list, keywords: dict, node: Any) -> Any:
+def call_library(
+    s: Specialiser, function: Any, known: Any, arguments: list, keywords: dict, node: Any
+) -> Any:
     """A function with a rule: a primitive is emitted, a composition is read as Python."""
+    if (
+        function in (np.stack, np.vstack)
+        and growing_of(arguments[0]) is not None
+        and not keywords.get("axis")
+    ):
+        arguments, function, known = [rows(s, growing_of(arguments[0]))], np.array, lookup(np.array)
+        keywords.pop("axis", None)
     arguments = [rows_for(s, function, a, keywords, node) for a in arguments]
     out = keywords.pop("out", None)
     if isinstance(function, np.ufunc) and len(arguments) > function.nin:
@@ -59,14 +94,14 @@ def rows_for(s: Specialiser, function: Any, value: Any, keywords: dict, node: An
     items = rows(s, growing)
     if function in (np.concatenate, np.hstack) and len(s.shape(items)) > 1:
         return (s.call(np.reshape, [items, (-1, *s.shape(items)[2:])], {}, node),)
-    if function in (np.stack, np.vstack) and len(s.shape(items)) > 1 and not keywords.get("axis"):
-        return items
     if function in (np.stack, np.vstack, np.concatenate, np.hstack, np.column_stack, np.dstack):
         raise refuse(s, f"np.{function.__name__}", node)
     return items
 
 
-def emit_library(s: Specialiser, function: Any, known: Any, arguments: list, keywords: dict, node: Any) -> Any:
+def emit_library(
+    s: Specialiser, function: Any, known: Any, arguments: list, keywords: dict, node: Any
+) -> Any:
     if not isinstance(known, Primitive):
         return s.call_quietly(known, arguments, keywords, node)
     return emit_primitive(s, function, known, arguments, keywords, node)
@@ -114,7 +149,7 @@ def emit_view(s: Specialiser, known: Primitive, arguments: list, keywords: dict,
 
 
 def emit_reshape(s: Specialiser, array: Array, known: Primitive, rest: list, keywords: dict) -> Any:
-    """A view where NumPy makes one, a copy where it makes one, and an array not to be written where that is open."""
+    """A view or a copy as NumPy has it; an array that cannot be written where that is open."""
     seen = s.view(array, known, *rest, **keywords)
     if not isinstance(seen, Array) or s.contiguous(array) or splits_only(s, s.shape(array), s.shape(seen)):
         return seen
@@ -130,7 +165,9 @@ def emit_reshape(s: Specialiser, array: Array, known: Primitive, rest: list, key
 
 def ravelled(s: Specialiser, seen: Array) -> Array:
     """np.ravel gives a view of what is contiguous, and a copy of all else."""
-    before = Array(seen.cell, seen.path[:-1] if seen.path and seen.path[-1].primitive.name == "reshape" else seen.path)
+    before = Array(
+        seen.cell, seen.path[:-1] if seen.path and seen.path[-1].primitive.name == "reshape" else seen.path
+    )
     if s.contiguous(before):
         return seen
     view = simulated(s, before)
@@ -187,7 +224,9 @@ def call_method(s: Specialiser, method: ArrayMethod, arguments: list, keywords: 
     if known is None and function is not None:
         known = lookup(function)
     if known is None:
-        raise s.unsupported(f"the array method .{method.name}()", "use a NumPy function that does the same", node)
+        raise s.unsupported(
+            f"the array method .{method.name}()", "use a NumPy function that does the same", node
+        )
     return call_library(s, function, known, [instance, *arguments], dict(keywords), node)
 
 

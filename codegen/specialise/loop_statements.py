@@ -1,4 +1,5 @@
-"""The for and while statements: counted loops of the program where that can be, else one iteration after another."""
+"""The for and while statements: loops of the program where that can be, else unrolled."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -106,7 +107,15 @@ def unroll(s: Specialiser, items: Any, body: Callable[[Any], None], stop_flag: s
             return
         if stopped is not False:
             going = s.builder.emit(PRIMITIVES["logical_not"], stopped)
-            branch(s, going, lambda: unroll(s, items, body, stop_flag, frame, node), lambda: None, frame, None, node)
+            branch(
+                s,
+                going,
+                lambda: unroll(s, items, body, stop_flag, frame, node),
+                lambda: None,
+                frame,
+                None,
+                node,
+            )
             return
 
 
@@ -125,7 +134,9 @@ def stopping_loop(s: Specialiser, bounds: tuple, body: Callable[[Any], None], st
         if isinstance(index, Variable) and index.name == counter:
             index.name = node.target.id if isinstance(node.target, gast.Name) else None
         if isinstance(index, Variable) and step > 0:
-            s.builder.lower_bounds[index] = s.builder.lower_bound(start) if s.builder.lower_bound(start) else 0
+            s.builder.lower_bounds[index] = (
+                s.builder.lower_bound(start) if s.builder.lower_bound(start) else 0
+            )
             s.builder.upper_bounds[index] = stop
         inside = s.builder.emit(PRIMITIVES["less" if step > 0 else "greater"], index, stop)
         return both(s, inside, truth(s, frame.names[stop_flag], node))

@@ -7,11 +7,13 @@ from typing import Any
 from ..build import bound_index
 from ..core import BOOL, INT, ArrayType, Block, For, StackType, Variable, While
 from ..registry import PRIMITIVES
-from .branches import SHARED, branch, matters, values_in_use
+from .branches import branch, matters
+from .carried import Carried, Rows, Varying, same_types
 from .control import Hole, cast, defined_in, emit_sizes
 from .growing import Growing, buffer_type, element_type, growing_of, item_of, start
 from .machine import BranchEnds, Specialiser, Unroll
-from .merge import Leaf, conflict, join_types, put_together, same_size, same_static, same_template, take_apart
+from .merge import Leaf, conflict, join_types, put_together, same_static, same_template, take_apart
+from .sharing import SHARED, check_aliases, check_containers
 from .store import Frame, Location
 from .values import UNDEFINED, Array, Cell, Conflict, Maybe, mutable_parts
 
@@ -19,41 +21,12 @@ from .values import UNDEFINED, Array, Cell, Conflict, Maybe, mutable_parts
 FEW = 32
 
 
-class Carried:
-    """What is known at the head of a loop of a place that the loop changes: a template, and a type a leaf.
-
-    A leaf is either unchanged (its value) or carried (its type, as `Varying`).
-    """
-
-    def __init__(self, value: Any, generated: bool):
-        self.initial: list[Any] = []
-        self.generated = generated
-        self.objects = mutable_parts(value)
-        self.undefined = value is UNDEFINED
-        self.template = UNDEFINED if self.undefined else take_apart(value, self.initial)
-        self.leaves: list[Any] = list(self.initial)
-        self.heads: list[Any] = []
-
-
-class Varying:
-    """The type of a leaf that changes from one iteration to the next; sizes that change are None."""
-
-    def __init__(self, of: ArrayType):
-        self.type = of
-
-
-class Rows:
-    """Items that are to be the first of a list that grows."""
-
-    def __init__(self, items: list[Any], element: ArrayType):
-        self.items = items
-        self.element = element
-
-
 class Loop:
     """Finds what a loop carries, by trying its body until the types at its head stay as they are."""
 
-    def __init__(self, s: Specialiser, frame: Frame, live: frozenset[str] | None, node: Any, long: bool = True):
+    def __init__(
+        self, s: Specialiser, frame: Frame, live: frozenset[str] | None, node: Any, long: bool = True
+    ):
         self.s = s
         self.long = long
         self.frame = frame
@@ -65,7 +38,7 @@ class Loop:
         self.shared_containers: list[Any] = []
 
     def begin(self) -> None:
-        """Carry the places whose value holds lists or objects: what these held before the loop is to be read now."""
+        """Carry the places that hold lists or objects, as these are before the loop: now."""
         for place in self.waiting:
             self.carry(place, place.read())
         self.waiting = []
@@ -153,7 +126,7 @@ class Loop:
             stable = False
             self.add_flag(state, True)
         inside = state.template.value if isinstance(state.template, Maybe) else state.template
-        if not same_template(inside, template) and self.grow(state, end):
+        if not same_template(inside, template) and self.grow(state, end, inner):
             return False
         if not same_template(inside, template):
             what = conflict(state.initial, end, "").reason
@@ -172,9 +145,11 @@ class Loop:
         of = state.leaves[0].type
         return type(end)([start(self.s, end, ArrayType(of.dtype, of.shape[1:], growing.weak))])
 
-    def grow(self, state: Carried, end: Any) -> bool:
+    def grow(self, state: Carried, end: Any, inner: set[Variable]) -> bool:
         """Let a list whose length the loop changes be one that grows, if its items are of one type."""
-        if not (self.s.growing and self.long and type(end) in (list, tuple) and type(end) is type(state.template)):
+        if not (
+            self.s.growing and self.long and type(end) in (list, tuple) and type(end) is type(state.template)
+        ):
             return False
         growing, known = growing_of(end), growing_of(state.template)
         if growing is not None and known is not None:
@@ -182,7 +157,7 @@ class Loop:
             return True
         items = [leaf for leaf in state.initial if not isinstance(leaf, Hole)]
         items += [item_of(self.s, growing, 0)] if growing is not None else list(end)
-        element = element_type(self.s, items)
+        element = element_type(self.s, items, inner)
         if element is None or len(state.initial) != len(state.template):
             return False
         state.initial = [Rows(state.initial, element), len(state.initial)]
@@ -199,10 +174,14 @@ class Loop:
         found = self.s.type(leaf)
         if isinstance(found, StackType):
             return found
-        sizes = tuple(None if size in inner else size for size in map(self.s.builder.representative, found.shape))
+        sizes = tuple(
+            None if size in inner else size for size in map(self.s.builder.representative, found.shape)
+        )
         return found.with_shape(sizes)
 
-    def widen_leaf(self, place: Location, state: Carried, number: int, end: Any, inner: set[Variable]) -> bool:
+    def widen_leaf(
+        self, place: Location, state: Carried, number: int, end: Any, inner: set[Variable]
+    ) -> bool:
         have = state.leaves[number]
         if not isinstance(have, Varying):
             if same_static(have, end):
@@ -253,53 +232,6 @@ class Loop:
                     out.append(cast(self.s, operand, have.type))
         return tuple(out)
 
-    def check_aliases(self, written: set[Cell]) -> set[Cell]:
-        """Refuse where writes would go to arrays that other carried names may share; cells that are shared."""
-        ends: list[Cell] = []
-        for place, state in self.carried.items():
-            if place.kind == "cell":
-                continue
-            leaves: list[Any] = []
-            take_apart(place.read(), leaves)
-            for number, leaf in enumerate(leaves):
-                if isinstance(leaf, Array) and number < len(state.leaves) and isinstance(state.leaves[number], Varying):
-                    ends.append(leaf.cell)
-        starts = [cell for cell in self.head_cells.values() if cell is not None]
-        outside = {cell for cell in ends if cell.depth < self.s.store.depth}
-        shared = outside | {c for group in (ends, starts) for c in group if group.count(c) > 1}
-        heads_written = [cell for cell in self.head_cells if cell in written]
-        exchanged = {p.holder for p in self.carried if p.kind == "cell"}.intersection(starts, ends)
-        if (heads_written and shared) or exchanged:
-            raise Unroll("aliases", self.s.unsupported(
-                "an array is written in a loop in which its name comes to share memory with another",
-                "copy the array where the names are exchanged", self.node))
-        for head in heads_written:
-            first = self.head_cells[head]
-            if first is not None:
-                first.stale = "it was written in a loop under another name"
-                if first.parameter:
-                    raise self.s.unsupported("an argument is written in a loop under a name that changes",
-                                             "copy the argument first", self.node)
-        return shared
-
-    def check_containers(self, changed: set[int]) -> None:
-        """Refuse where a list or object is changed that other names may share, as names are exchanged."""
-        rebuilt = [(place, state) for place, state in self.carried.items() if state.objects]
-        if not rebuilt:
-            return
-        ends = [part for place, _ in rebuilt for part in mutable_parts(place.read())]
-        starts = [part for _, state in rebuilt for part in state.objects]
-        used: set[int] = set()
-        for value in values_in_use(self.s, self.frame, self.live):
-            used.update(id(part) for part in mutable_parts(value))
-        born = self.s.store.born[-1]
-        self.shared_containers = [part for part in ends if id(part) not in born or repeated(part, ends)]
-        self.shared_containers += [part for part in starts if id(part) in used or repeated(part, starts)]
-        if self.shared_containers and changed.intersection(map(id, (*ends, *starts))):
-            raise Unroll("aliases", self.s.unsupported(
-                "a list or object is changed in a loop in which its name comes to share it with another",
-                "make a copy where the names are exchanged", self.node))
-
     def leave(self, targets: tuple[Variable, ...], shared: set[Cell]) -> None:
         """Give every carried place its value after the loop."""
         remaining = iter(targets)
@@ -339,17 +271,6 @@ class Loop:
         return tuple(targets), unknown
 
 
-def repeated(part: Any, parts: list[Any]) -> bool:
-    return sum(part is other for other in parts) > 1
-
-
-def same_types(a: Any, b: Any) -> bool:
-    if isinstance(a, StackType) or isinstance(b, StackType):
-        return isinstance(a, StackType) and isinstance(b, StackType)
-    return (a.dtype == b.dtype and a.weak == b.weak and a.ndim == b.ndim
-            and all(x is y or same_size(x, y) for x, y in zip(a.shape, b.shape, strict=True)))
-
-
 def range_loop(s: Specialiser, start: Any, stop: Any, step: Any, body: Callable[[Variable], None],
                frame: Frame, live: frozenset[str] | None, node: Any, name: str | None) -> None:
     """`for i in range(start, stop, step): body(i)` as a loop of the core program."""
@@ -357,9 +278,14 @@ def range_loop(s: Specialiser, start: Any, stop: Any, step: Any, body: Callable[
         counted_loop(s, start, stop, step, body, frame, live, node, name)
     except BranchEnds:
         # Every iteration ends in an exception: what matters is whether there is one.
-        first = s.builder.emit(PRIMITIVES["less"], *((stop, start) if step < 0 else (start, stop))) if isinstance(
-            step, int) else True
-        branch(s, first, lambda: body(start), lambda: None, frame, None, node) if first is not True else body(start)
+        first = (
+            s.builder.emit(PRIMITIVES["less"], *((stop, start) if step < 0 else (start, stop)))
+            if isinstance(step, int)
+            else True
+        )
+        branch(s, first, lambda: body(start), lambda: None, frame, None, node) if first is not True else body(
+            start
+        )
 
 
 def counted_loop(s: Specialiser, start: Any, stop: Any, step: Any, body: Callable[[Variable], None],
@@ -385,7 +311,7 @@ def counted_loop(s: Specialiser, start: Any, stop: Any, step: Any, body: Callabl
 
 
 def one_pass(s: Specialiser, loop: Loop, block: Block, index: Variable | None, body: Callable) -> tuple:
-    """Try the body once; whether the head was stable, the carried variables, and the cells that are shared."""
+    """Try the body once; whether the head was stable, the carried variables, the shared cells."""
     s.store.open()
     s.uncertain += 1
     s.loops.append({index} if index is not None else set())
@@ -408,8 +334,10 @@ def finish_pass(s: Specialiser, loop: Loop, block: Block) -> tuple[bool, set[Cel
     if not stable:
         return False, set()
     written = {place.holder for place in s.store.trials[-1] if place.kind == "cell"}
-    shared = loop.check_aliases(written)
-    loop.check_containers({id(place.holder) for place in s.store.trials[-1] if place.kind not in ("name", "cell")})
+    shared = check_aliases(loop, written)
+    check_containers(
+        loop, {id(place.holder) for place in s.store.trials[-1] if place.kind not in ("name", "cell")}
+    )
     block.results = loop.results()
     return True, shared
 

@@ -1,4 +1,5 @@
-"""The state of one specialisation: the program under construction, memory, and where in the user's code we are."""
+"""The state of one specialisation: the program so far, memory, and where in the user's code we are."""
+
 from __future__ import annotations
 
 import contextlib
@@ -19,7 +20,7 @@ from .values import UNDEFINED, Array, Cell, Conflict, Maybe, ViewStep, has_dynam
 
 
 class NeedStatic(Exception):
-    """A value must be known while specialising: specialise again with these parameters' sizes or values known.
+    """A value must be known: specialise again with these parameters' sizes or values known.
 
     `pins` is a set of (parameter variable, axis), axis None for the value of an integer parameter.
     """
@@ -53,7 +54,7 @@ class BranchEnds(Exception):
 class Specialiser:
     """Runs a function's syntax tree on values known and unknown, and emits the operations on the unknown."""
 
-    # The parts of the specialiser need one another in a circle; __init__.py gives them to this class as methods.
+    # The parts of the specialiser need one another in a circle; __init__.py makes them methods.
     assign: Callable[..., None]
     as_array: Callable[..., Any]
     binary: Callable[..., Any]
@@ -83,6 +84,7 @@ class Specialiser:
         self.frames: list[Frame] = []
         self.diagonal = False
         self.growing = True
+        self.returned: SourceLocation | None = None
 
     # where we are
 
@@ -217,7 +219,9 @@ class Specialiser:
         raise self.unsupported(f"writing through a view made by {step.primitive.name}",
                                "write to the array itself", node)
 
-    def view(self, array: Array, primitive: Primitive, *operands: Any, writable: bool = True, **static: Any) -> Any:
+    def view(
+        self, array: Array, primitive: Primitive, *operands: Any, writable: bool = True, **static: Any
+    ) -> Any:
         """A view of an array by one more operation; 0-d results are scalars."""
         step = ViewStep(primitive, tuple(map(self.operand, operands)), static, writable)
         seen = Array(array.cell, (*array.path, step))
@@ -247,7 +251,7 @@ class Specialiser:
         return error
 
     def origins(self, variable: Variable) -> tuple[set[Variable], set]:
-        """What a value was computed from: variables that nothing defines here, and sizes and ints of parameters."""
+        """What a value was computed from: variables not defined here, and sizes and ints of parameters."""
         roots: set[Variable] = set()
         pins: set = set()
         pending, seen = [variable], set()
@@ -268,7 +272,7 @@ class Specialiser:
         return roots, pins
 
     def defined(self, value: Any, name: str, node: Any = None) -> Any:
-        """A value that may be read: checks at run time that a name was assigned, refuses what has no one value."""
+        """A value that may be read: assigned (checked at run time), and one value."""
         if isinstance(value, Conflict):
             raise self.conflict(value, name, node)
         if isinstance(value, Maybe):
@@ -324,8 +328,11 @@ class Specialiser:
         """Replace the contents of a dictionary or set."""
         self.check_container(container, node)
         if not self.is_internal(container) and not self.quiet:
-            raise self.unsupported(f"changing a {type(container).__name__} that exists outside of the function",
-                                   "make a copy inside the function, and return it", node)
+            raise self.unsupported(
+                f"changing a {type(container).__name__} that exists outside of the function",
+                "make a copy inside the function, and return it",
+                node,
+            )
         if isinstance(container, set):
             self.store.write(Location("set", container), frozenset(contents))
             return
@@ -340,8 +347,11 @@ class Specialiser:
         known = self.store.ambiguous.get(id(container))
         if known is not None and known is container:
             raise self.unsupported(
-                f"this {type(container).__name__} is changed, but a condition or loop known only at run time decides "
-                "which other names share it", "make a copy before changing it", node)
+                f"this {type(container).__name__} is changed, but a condition or loop known only at run time "
+                "decides which other names share it",
+                "make a copy before changing it",
+                node,
+            )
 
     def write_list(self, container: list, items: list, node: Any) -> None:
         """Replace the items of a list."""
@@ -359,16 +369,24 @@ class Specialiser:
 
 
 def keeps_order(step: ViewStep) -> bool:
-    """Whether a view of a C-contiguous array by this step is C-contiguous: integers, one slice, then whole axes."""
+    """Whether a view of a contiguous array is contiguous: integers, one slice, then whole axes."""
     if step.primitive.name == "reshape":
         return True
     if step.primitive.name != "getitem":
         return False
     parts = [part for part in step.operands[0] if part is not None]
-    while parts and not isinstance(parts[0], slice) and not (isinstance(parts[0], Variable) and parts[0].type.shape):
+    while (
+        parts
+        and not isinstance(parts[0], slice)
+        and not (isinstance(parts[0], Variable) and parts[0].type.shape)
+    ):
         parts.pop(0)
-    return all(isinstance(part, slice) and part.step in (None, 1) and (k == 0 or part.start is None and part.stop is None)
-               for k, part in enumerate(parts))
+    return all(
+        isinstance(part, slice)
+        and part.step in (None, 1)
+        and (k == 0 or part.start is None and part.stop is None)
+        for k, part in enumerate(parts)
+    )
 
 
 __all__ = ["BranchEnds", "Frame", "NeedStatic", "Specialiser", "Unroll", "has_dynamic"]

@@ -55,4 +55,10 @@ ABOUT_TYPES = {function: about_types(function) for function in (
     np.result_type, np.iscomplexobj, np.isrealobj, np.can_cast, np.common_type, np.min_scalar_type)}
 
 
-QUERIES = {**ABOUT_TYPES, np.ndim: dimensions, np.shape: shape, np.size: number_of_elements, np.isscalar: is_scalar}
+QUERIES = {
+    **ABOUT_TYPES,
+    np.ndim: dimensions,
+    np.shape: shape,
+    np.size: number_of_elements,
+    np.isscalar: is_scalar,
+}

@@ -20,16 +20,27 @@ from .values import UNDEFINED, Array, Text, has_dynamic, is_dynamic
 # operators
 
 OPERATORS = {
-    gast.Add: (operator.add, "add"), gast.Sub: (operator.sub, "subtract"), gast.Mult: (operator.mul, "multiply"),
-    gast.Div: (operator.truediv, "divide"), gast.FloorDiv: (operator.floordiv, "floor_divide"),
-    gast.Mod: (operator.mod, "remainder"), gast.Pow: (operator.pow, "power"),
-    gast.MatMult: (operator.matmul, "matmul"), gast.BitAnd: (operator.and_, "bitwise_and"),
-    gast.BitOr: (operator.or_, "bitwise_or"), gast.BitXor: (operator.xor, "bitwise_xor"),
-    gast.LShift: (operator.lshift, "left_shift"), gast.RShift: (operator.rshift, "right_shift"),
-    gast.USub: (operator.neg, "negative"), gast.UAdd: (operator.pos, "positive"),
+    gast.Add: (operator.add, "add"),
+    gast.Sub: (operator.sub, "subtract"),
+    gast.Mult: (operator.mul, "multiply"),
+    gast.Div: (operator.truediv, "divide"),
+    gast.FloorDiv: (operator.floordiv, "floor_divide"),
+    gast.Mod: (operator.mod, "remainder"),
+    gast.Pow: (operator.pow, "power"),
+    gast.MatMult: (operator.matmul, "matmul"),
+    gast.BitAnd: (operator.and_, "bitwise_and"),
+    gast.BitOr: (operator.or_, "bitwise_or"),
+    gast.BitXor: (operator.xor, "bitwise_xor"),
+    gast.LShift: (operator.lshift, "left_shift"),
+    gast.RShift: (operator.rshift, "right_shift"),
+    gast.USub: (operator.neg, "negative"),
+    gast.UAdd: (operator.pos, "positive"),
     gast.Invert: (operator.invert, "invert"),
-    gast.Eq: (operator.eq, "equal"), gast.NotEq: (operator.ne, "not_equal"), gast.Lt: (operator.lt, "less"),
-    gast.LtE: (operator.le, "less_equal"), gast.Gt: (operator.gt, "greater"),
+    gast.Eq: (operator.eq, "equal"),
+    gast.NotEq: (operator.ne, "not_equal"),
+    gast.Lt: (operator.lt, "less"),
+    gast.LtE: (operator.le, "less_equal"),
+    gast.Gt: (operator.gt, "greater"),
     gast.GtE: (operator.ge, "greater_equal"),
 }
 
@@ -70,7 +81,11 @@ def mixed(s: Specialiser, kind: Any, left: Any, right: Any, node: Any) -> Any:
         return s.emit(OPERATORS[type(kind)][1], as_array(s, left), right)
     if isinstance(right, (list, tuple)) and is_dynamic(left) and s.type(left).shape:
         return s.emit(OPERATORS[type(kind)][1], left, as_array(s, right))
-    if isinstance(kind, gast.Mult) and isinstance(left, (list, tuple)) or isinstance(right, (list, tuple, str)):
+    if (
+        isinstance(kind, gast.Mult)
+        and isinstance(left, (list, tuple))
+        or isinstance(right, (list, tuple, str))
+    ):
         count, items = (right, left) if isinstance(left, (list, tuple)) else (left, right)
         return items * s.static_int(count, "the number of repetitions", node)
     if isinstance(left, (str, Text)) or isinstance(right, (str, Text)):
@@ -150,7 +165,9 @@ def items_equal(s: Specialiser, left: Any, right: Any, node: Any) -> Any:
     """Whether all items of two containers are the same or equal, as Python has it."""
     if len(left) != len(right) or isinstance(left, dict) and left.keys() != right.keys():
         return False
-    pairs = [(left[key], right[key]) for key in left] if isinstance(left, dict) else zip(left, right, strict=True)
+    pairs = (
+        [(left[key], right[key]) for key in left] if isinstance(left, dict) else zip(left, right, strict=True)
+    )
     result: Any = True
     for one, other in pairs:
         same = one is other or truth(s, compare_two(s, gast.Eq(), one, other, node), node)
@@ -201,8 +218,14 @@ def decide(s: Specialiser, kind: Any, left: Any, right: Any) -> bool | None:
     least = s.builder.lower_bound(left)
     if not isinstance(right, int) or least is None:
         return None
-    outcomes = {gast.Eq: (least > right, False), gast.NotEq: (least > right, True), gast.Lt: (least >= right, False),
-                gast.LtE: (least > right, False), gast.Gt: (least > right, True), gast.GtE: (least >= right, True)}
+    outcomes = {
+        gast.Eq: (least > right, False),
+        gast.NotEq: (least > right, True),
+        gast.Lt: (least >= right, False),
+        gast.LtE: (least > right, False),
+        gast.Gt: (least > right, True),
+        gast.GtE: (least >= right, True),
+    }
     settled, outcome = outcomes.get(type(kind), (False, None))
     return outcome if settled else None
 

@@ -35,7 +35,9 @@ def extreme(kind: Any, primitive: str) -> Any:
         if not has_dynamic(items) and key is None:
             return kind(items)
         if key is None and all(map(is_size, items)):
-            return functools.reduce(s.builder.dimension_max if primitive == "maximum" else s.builder.dimension_min, items)
+            return functools.reduce(
+                s.builder.dimension_max if primitive == "maximum" else s.builder.dimension_min, items
+            )
         best = items[0]
         compare = gast.Gt() if primitive == "maximum" else gast.Lt()
         for item in items[1:]:
@@ -71,7 +73,9 @@ def quantifier(conjunctive: bool) -> Any:
             elif isinstance(result, bool):
                 result = test
             else:
-                result = s.builder.emit(PRIMITIVES["logical_and" if conjunctive else "logical_or"], result, test)
+                result = s.builder.emit(
+                    PRIMITIVES["logical_and" if conjunctive else "logical_or"], result, test
+                )
         return result
 
     return run

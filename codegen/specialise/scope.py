@@ -1,4 +1,5 @@
-"""What is known of a function before it is run: its lowered tree, which names are local, which are live where."""
+"""What is known of a function before it runs: its lowered tree, its local names, what is live where."""
+
 from __future__ import annotations
 
 from functools import lru_cache

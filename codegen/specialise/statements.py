@@ -26,6 +26,8 @@ def run(s: Specialiser, statements: Iterable[Any], frame: Frame) -> Any:
     for node in statements:
         with s.at(node):
             if isinstance(node, gast.Return):
+                if len(s.frames) == 1:
+                    s.returned = s.location(node)
                 return None if node.value is None else evaluate(s, node.value, frame)
             handler = STATEMENTS.get(type(node))
             if handler is None:
@@ -89,7 +91,9 @@ def raising(s: Specialiser, node: Any, frame: Frame) -> None:
     arguments = [evaluate(s, a, frame) for a in call.args] if isinstance(call, gast.Call) else []
     kind = getattr(kind, "value", kind)
     if not (isinstance(kind, type) and issubclass(kind, BaseException)):
-        raise s.unsupported("raising something that is not an exception class", "raise ValueError(message)", node)
+        raise s.unsupported(
+            "raising something that is not an exception class", "raise ValueError(message)", node
+        )
     message = text_of(s, arguments[0], node) if arguments else ""
     if not s.uncertain:
         raise s.located(kind(message, *arguments[1:]) if arguments else kind(), node)
@@ -104,7 +108,9 @@ def with_statement(s: Specialiser, node: Any, frame: Frame) -> None:
     for item in node.items:
         manager = evaluate(s, item.context_expr, frame)
         if not isinstance(manager, np.errstate):
-            raise s.unsupported(f"with {type(manager).__name__}", "use it outside of the function", item.context_expr)
+            raise s.unsupported(
+                f"with {type(manager).__name__}", "use it outside of the function", item.context_expr
+            )
     run(s, node.body, frame)
 
 
@@ -125,7 +131,9 @@ def attempt_statement(s: Specialiser, node: Any, frame: Frame) -> None:
         run(s, handler.body, frame)
     else:
         if node.handlers and len(s.builder.block.statements) != before:
-            raise s.unsupported("try/except around operations on arrays", "test for the condition with if", node)
+            raise s.unsupported(
+                "try/except around operations on arrays", "test for the condition with if", node
+            )
         run(s, node.orelse, frame)
     run(s, node.finalbody, frame)
 
@@ -148,7 +156,9 @@ def import_statement(s: Specialiser, node: Any, frame: Frame) -> None:
     for alias in node.names:
         if isinstance(node, gast.ImportFrom):
             module = importlib.import_module("." * node.level + (node.module or ""), package)
-            value = getattr(module, alias.name, None) or importlib.import_module(f"{module.__name__}.{alias.name}")
+            value = getattr(module, alias.name, None) or importlib.import_module(
+                f"{module.__name__}.{alias.name}"
+            )
             name = alias.asname or alias.name
         else:
             module = importlib.import_module(alias.name)

@@ -141,7 +141,7 @@ class Store:
         self.born.append(set())
 
     def close(self, keep: bool = False) -> Trial:
-        """End the trial and return what it wrote. Unless kept, all that was there before it is again as it was."""
+        """End the trial and return what it wrote. Unless kept, all is again as it was before it."""
         old = self.trials.pop()
         born = self.born.pop()
         writes = {location: location.read() for location in old}

@@ -30,7 +30,9 @@ def joined_string(s: Specialiser, node: Any, frame: Frame) -> Any:
 def shown(s: Specialiser, value: Any, conversion: str = "", form: Any = "", node: Any = None) -> list[Any]:
     """The parts of the text of a value."""
     if isinstance(form, Text):
-        raise s.unsupported("a format that depends on a value known only at run time", "write the format out", node)
+        raise s.unsupported(
+            "a format that depends on a value known only at run time", "write the format out", node
+        )
     if isinstance(value, Text):
         return list(value.parts)
     if not has_dynamic(value):
@@ -77,7 +79,9 @@ def formatted(s: Specialiser, template: str, arguments: list, keywords: dict, no
         if field == "":
             field = str(next(automatic))
         if not (field.isdigit() or field.isidentifier()):
-            raise s.unsupported("a format field with an attribute or index", "give the value itself to format", node)
+            raise s.unsupported(
+                "a format field with an attribute or index", "give the value itself to format", node
+            )
         value = arguments[int(field)] if field.isdigit() else keywords[field]
         parts += shown(s, value, conversion or "", form or "", node)
     return together(parts)
@@ -105,7 +109,9 @@ def percent_part(s: Specialiser, flags: str, kind: str, value: Any, node: Any) -
     if kind in "sr":
         return shown(s, value, kind, f">{flags}" if flags.isdigit() else flags, node)
     if kind == "d" or not all(c.isdigit() or c in ".+" for c in flags):
-        raise s.unsupported(f"the format %{flags}{kind} of a value known only at run time", "use an f-string", node)
+        raise s.unsupported(
+            f"the format %{flags}{kind} of a value known only at run time", "use an f-string", node
+        )
     return shown(s, value, "", f"{flags}{kind}", node)
 
 

@@ -163,7 +163,23 @@ def is_dynamic(value: Any) -> bool:
 
 def has_dynamic(value: Any, seen: frozenset[int] = frozenset()) -> bool:
     """Whether there is anything in a value that native Python code could not be given."""
-    if isinstance(value, (Array, Variable, Closure, Method, ArrayMethod, Text, Shown, Maybe, Conflict, External, Iterator, Growing)):
+    if isinstance(
+        value,
+        (
+            Array,
+            Variable,
+            Closure,
+            Method,
+            ArrayMethod,
+            Text,
+            Shown,
+            Maybe,
+            Conflict,
+            External,
+            Iterator,
+            Growing,
+        ),
+    ):
         return True
     if id(value) in seen:
         return False
@@ -234,7 +250,7 @@ def parts_of(value: Any) -> Any:
 
 
 def mutable_parts(value: Any) -> list[Any]:
-    """The lists, dictionaries, sets and objects in a value, which a write to one name may change under another."""
+    """The lists, dictionaries, sets and objects in a value: what two names may share."""
     found: dict[int, Any] = {}
     waiting = [value]
     while waiting:

@@ -130,32 +130,31 @@ def vertical_advection(tendency, stage, wind, position):
 
 
 def vertical_advection_port(tendency, stage, wind, position):
-    levels = stage.shape[2]
+    last = stage.shape[2] - 1
     upper, right = jnp.zeros_like(stage), jnp.zeros_like(stage)
-    for k in range(levels):
-        diagonal = RATE
-        known = RATE * position[:, :, k] + tendency[:, :, k]
-        if k > 0:
-            below = -0.25 * (wind[1:, :, k] + wind[:-1, :, k])
-            lower = below * BETA_PLUS
-            diagonal = diagonal - lower
-            known = known - below * BETA_MINUS * (stage[:, :, k - 1] - stage[:, :, k])
-        if k < levels - 1:
-            above = 0.25 * (wind[1:, :, k + 1] + wind[:-1, :, k + 1])
-            upper = upper.at[:, :, k].set(above * BETA_PLUS)
-            diagonal = diagonal - upper[:, :, k]
-            known = known - above * BETA_MINUS * (stage[:, :, k + 1] - stage[:, :, k])
-        if k > 0:
-            diagonal = diagonal - upper[:, :, k - 1] * lower
-            known = known - right[:, :, k - 1] * lower
-        upper = upper.at[:, :, k].divide(diagonal)
-        right = right.at[:, :, k].set(known / diagonal)
-    solved = right[:, :, levels - 1]
-    result = jnp.zeros_like(stage).at[:, :, levels - 1].set(RATE * (solved - position[:, :, levels - 1]))
-    for k in range(levels - 2, -1, -1):
-        solved = right[:, :, k] - upper[:, :, k] * solved
-        result = result.at[:, :, k].set(RATE * (solved - position[:, :, k]))
-    return result
+    above = 0.25 * (wind[1:, :, 1] + wind[:-1, :, 1])
+    known = RATE * position[:, :, 0] + tendency[:, :, 0]
+    known = known - above * BETA_MINUS * (stage[:, :, 1] - stage[:, :, 0])
+    upper = upper.at[:, :, 0].set(above * BETA_PLUS / (RATE - above * BETA_PLUS))
+    right = right.at[:, :, 0].set(known / (RATE - above * BETA_PLUS))
+    for k in range(1, last):
+        below = -0.25 * (wind[1:, :, k] + wind[:-1, :, k])
+        above = 0.25 * (wind[1:, :, k + 1] + wind[:-1, :, k + 1])
+        change = below * (stage[:, :, k - 1] - stage[:, :, k]) + above * (stage[:, :, k + 1] - stage[:, :, k])
+        known = RATE * position[:, :, k] + tendency[:, :, k] - BETA_MINUS * change
+        lower = below * BETA_PLUS
+        divisor = RATE - lower - above * BETA_PLUS - upper[:, :, k - 1] * lower
+        upper = upper.at[:, :, k].set(above * BETA_PLUS / divisor)
+        right = right.at[:, :, k].set((known - right[:, :, k - 1] * lower) / divisor)
+    below = -0.25 * (wind[1:, :, last] + wind[:-1, :, last])
+    known = RATE * position[:, :, last] + tendency[:, :, last]
+    known = known - BETA_MINUS * below * (stage[:, :, last - 1] - stage[:, :, last])
+    lower = below * BETA_PLUS
+    divisor = RATE - lower - upper[:, :, last - 1] * lower
+    right = right.at[:, :, last].set((known - right[:, :, last - 1] * lower) / divisor)
+    for k in range(last - 1, -1, -1):
+        right = right.at[:, :, k].subtract(upper[:, :, k] * right[:, :, k + 1])
+    return RATE * (right - position)
 
 
 def half_step(u, near, far, unroll=1):

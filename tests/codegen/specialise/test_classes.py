@@ -205,8 +205,12 @@ def test_dataclasses(x, y):
     point = Point(x, y).moved(y)
     slotted = Slotted(a=x)
     heavy = Heavy(x, mass=y)
-    return (e * len(spring.history) * (len(other.history) + 1) + point.length * slotted.a + slotted.b * spring.history[0]
-            + heavy.energy(2.0) * len(dataclasses.fields(Point)))
+    return (
+        e * len(spring.history) * (len(other.history) + 1)
+        + point.length * slotted.a
+        + slotted.b * spring.history[0]
+        + heavy.energy(2.0) * len(dataclasses.fields(Point))
+    )
 
 
 @program(1.3, 0.4)

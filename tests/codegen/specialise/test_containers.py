@@ -1,4 +1,5 @@
-"""Lists, tuples, dicts, sets and namedtuples with values in them that are known only at run time; comprehensions."""
+"""Lists, tuples, dicts, sets and namedtuples that hold run-time values; comprehensions."""
+
 import collections
 import itertools
 from typing import NamedTuple
@@ -89,7 +90,14 @@ def test_dict_updates(x, y):
     for key, value in table.items():
         if key != "b":
             total = total * 1.1 + value
-    return total + sum(merged.values()) + len(table) * x + table.get("e", 0.0) + table.get("no", y) + ("a" in table) * x
+    return (
+        total
+        + sum(merged.values())
+        + len(table) * x
+        + table.get("e", 0.0)
+        + table.get("no", y)
+        + ("a" in table) * x
+    )
 
 
 @program(1.3)

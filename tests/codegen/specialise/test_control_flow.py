@@ -1,4 +1,5 @@
-"""Conditions and loops, with everything that leaves them, on values known only at run time and on known ones."""
+"""Conditions and loops, and everything that leaves them, on run-time and on known values."""
+
 import functools
 
 import numpy as np
@@ -281,7 +282,9 @@ def test_sorted_with_key(x):
 @program(2.3, -0.7)
 def test_numbers(x, y):
     q, r = divmod(x, 0.7)
-    return pow(x, 2) + pow(x, y) + round(x) * y + round(y, 1) + q * x + r * y + float(x) * int(x) + bool(y) * x
+    return (
+        pow(x, 2) + pow(x, y) + round(x) * y + round(y, 1) + q * x + r * y + float(x) * int(x) + bool(y) * x
+    )
 
 
 # while, break, continue, else
@@ -587,7 +590,9 @@ def test_print(capsys):
 
 @program(X)
 def test_reduce_over_values(x):
-    return functools.reduce(lambda a, b: a * b + 1, x) + functools.reduce(lambda a, b: a + b, [x[0], 2.0], x[1])
+    return functools.reduce(lambda a, b: a * b + 1, x) + functools.reduce(
+        lambda a, b: a + b, [x[0], 2.0], x[1]
+    )
 
 
 @program(1.5)

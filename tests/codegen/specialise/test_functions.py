@@ -304,11 +304,29 @@ def test_recursion_on_an_int_argument(x, n):
 def test_math_module(x):
     a = (math.sin(x) + math.cos(x) * math.tan(x) + math.asin(x) - math.acos(x) + math.atan(x) + math.sinh(x)
          + math.cosh(x) + math.tanh(x) + math.asinh(x) + math.acosh(x + 1) + math.atanh(x))
-    b = (math.exp(x) + math.log(x) + math.log(x, 3.0) + math.log2(x) + math.log10(x) + math.log1p(x) + math.expm1(x)
-         + math.sqrt(x) + math.pow(x, 1.5) + math.fabs(-x) + math.floor(x * 10) + math.ceil(x) + math.trunc(x))
+    b = (
+        math.exp(x)
+        + math.log(x)
+        + math.log(x, 3.0)
+        + math.log2(x)
+        + math.log10(x)
+        + math.log1p(x)
+        + math.expm1(x)
+        + math.sqrt(x)
+        + math.pow(x, 1.5)
+        + math.fabs(-x)
+        + math.floor(x * 10)
+        + math.ceil(x)
+        + math.trunc(x)
+    )
     c = math.hypot(x, 2.0) + math.atan2(x, 2.0) + math.erf(x) + math.erfc(x) + math.gamma(x) + math.lgamma(x)
     d = math.fmod(7 * x, 2.0) + math.copysign(x, -1.0) + math.degrees(x) + math.radians(x) + math.pi * math.e
-    e = math.fsum([x, 1.0, x * x]) + math.prod([x, 2.0, x]) + math.dist((x, 1.0), (0.0, 3.0)) + math.factorial(4)
+    e = (
+        math.fsum([x, 1.0, x * x])
+        + math.prod([x, 2.0, x])
+        + math.dist((x, 1.0), (0.0, 3.0))
+        + math.factorial(4)
+    )
     f = math.isnan(x) + math.isfinite(x) + math.isinf(x) + math.inf * 0 ** 0 * 0 if x < 0 else math.comb(5, 2)
     return a * b + c * d + e + f
 
@@ -318,8 +336,25 @@ def test_array_methods(x):
     a = x.sum() + x.mean(axis=0) + x.max(axis=1) * x.min() + x.prod() + x.std() + x.var(ddof=1)
     b = x.T @ x.reshape(-1)[:2] + x.ravel()[1] + x.flatten()[2] + x.transpose(1, 0)[0] + x.swapaxes(0, 1)[1]
     c = x.dot(x) + x.clip(-1, 1) + x.astype(np.float64) + x.copy() + x.cumsum().reshape(2, 2) + x.trace()
-    d = x.argmax() + x.size + x.ndim + x.shape[0] + x.any() + x.all() + x.round(1).sum() + x.item(1) * x[0].tolist()[1]
-    e = x.diagonal() + x.take([0, 3]) + x.repeat(2, axis=0)[0] + x.squeeze()[0] + x.conj()[1] + x.real[0] + x.imag[0]
+    d = (
+        x.argmax()
+        + x.size
+        + x.ndim
+        + x.shape[0]
+        + x.any()
+        + x.all()
+        + x.round(1).sum()
+        + x.item(1) * x[0].tolist()[1]
+    )
+    e = (
+        x.diagonal()
+        + x.take([0, 3])
+        + x.repeat(2, axis=0)[0]
+        + x.squeeze()[0]
+        + x.conj()[1]
+        + x.real[0]
+        + x.imag[0]
+    )
     f = x.sort(), x.fill(2.0)
     return a + b + c + d + e + x.sum() + len(f)
 
@@ -336,9 +371,10 @@ def test_second_function_of_the_same_name(x):
 
 @program(X)
 def test_functions_from_inside_modules(x):
-    from numpy.linalg import norm
-    import numpy.linalg as la
     import math as m
+
+    import numpy.linalg as la
+    from numpy.linalg import norm
     return norm(x) * la.norm(x) + m.sin(x[0]) + np.linalg.norm(x)
 
 

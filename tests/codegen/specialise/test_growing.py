@@ -158,6 +158,90 @@ def test_a_list_in_an_object(x):
     return np.array(history.values) * np.array(alias["h"])
 
 
+@program(X)
+def test_nested_lists(x):
+    out = []
+    while x[0] < 10:
+        row = []
+        for v in x:
+            row.append(v * 2)
+        out.append(np.array(row))
+        x = x + 1.5
+    return np.array(out)
+
+
+@program(1.2)
+def test_two_lists_and_break(x):
+    xs, ys = [x], []
+    for i in range(100):
+        y = xs[-1] * 1.1
+        ys.append(y)
+        if y > 5:
+            break
+        xs.append(y + 0.1)
+    return np.array(xs).sum() * np.array(ys).sum() + len(xs)
+
+
+@program(1.2)
+def test_nested_growth(x):
+    out = []
+    while x < 10:
+        y = x
+        while y < 5:
+            out.append(y)
+            y = y * 2
+        x = x * 1.4
+    return np.sum(np.array(out) * np.arange(len(out)))
+
+
+@program(1.2)
+def test_clear(x):
+    out = []
+    total = 0.0
+    while x < 30:
+        out.append(x)
+        if len(out) == 3:
+            total = total + sum(out)
+            out.clear()
+        x = x * 1.3
+    return total + sum(out)
+
+
+@program(1.2)
+def test_new_list_each(x):
+    total = 0.0
+    while x < 30:
+        out = []
+        y = x
+        while y < 40:
+            out.append(y)
+            y = y * 2
+        total = total + sum(out) * len(out)
+        x = x * 1.3
+    return total
+
+
+@program(1.2)
+def test_func(x):
+    def collect(v):
+        res = []
+        while v < 20:
+            res.append(v)
+            v = v * 1.5
+        return res
+    a, b = collect(x), collect(x * 2)
+    return np.dot(np.array(a)[:3], np.array(b)[:3]) + max(a) * min(b)
+
+
+@program(1.2)
+def test_mean(x):
+    out = []
+    while x < 10:
+        out.append(x)
+        x = x * 2
+    return np.mean(out) + np.std(out) + np.max(out) + np.sum(out)
+
+
 @program(X, 3)
 def test_a_short_loop_of_known_length_gives_a_list_of_known_length(x, n):
     out = []
@@ -197,8 +281,9 @@ def test_errors_are_python_s():
         cr.grad(g)(1.0)
 
 
-@refused("returning a list whose length is known only at run time", "return np.array of the list", 1.0, transform=cr.jit)
-def _returned(x):
+@refused("returning a list whose length is known only at run time", "return np.array of the list", 1.0,
+         transform=lambda f: lambda x: cr.vjp(f, x))
+def test_returned_list(x):
     out = []
     while x < 10:
         out.append(x)

@@ -27,16 +27,46 @@ def writes(index, shape=(4, 5), value=None):
     check(f, base, np.asarray(chosen) * 0.3 + 0.1 if np.ndim(chosen) else 0.7)
 
 
-@pytest.mark.parametrize("index", [
-    1, -1, (1, 2), (-1, -2), (slice(1, 3),), slice(None, None, 2), slice(None, None, -1), slice(3, 0, -2),
-    (slice(1, None), slice(None, -1)), (slice(None), 2), (2, slice(None, None, -2)), Ellipsis, (Ellipsis, 1),
-    (1, Ellipsis), (None, 1), (1, None, slice(1, 4)), (slice(None), None, 2), (Ellipsis, None),
-    np.array([0, 2]), np.array([[0, 1], [2, 3]]), (np.array([0, 2]), np.array([1, 3])),
-    (slice(None), np.array([0, 3])), (np.array([3, 1]), slice(1, 4)), (np.array([[0], [2]]), np.array([1, 4])),
-    (1, np.array([0, 3])), np.array([-1, -3]), [0, 2], ([0, 1], [2, 4]),
-    np.array([True, False, True, False]), (slice(None), np.array([True, False, True, False, True])),
-    np.arange(20).reshape(4, 5) % 3 == 0, (), slice(2, 2), np.array([], int),
-], ids=repr)
+@pytest.mark.parametrize(
+    "index",
+    [
+        1,
+        -1,
+        (1, 2),
+        (-1, -2),
+        (slice(1, 3),),
+        slice(None, None, 2),
+        slice(None, None, -1),
+        slice(3, 0, -2),
+        (slice(1, None), slice(None, -1)),
+        (slice(None), 2),
+        (2, slice(None, None, -2)),
+        Ellipsis,
+        (Ellipsis, 1),
+        (1, Ellipsis),
+        (None, 1),
+        (1, None, slice(1, 4)),
+        (slice(None), None, 2),
+        (Ellipsis, None),
+        np.array([0, 2]),
+        np.array([[0, 1], [2, 3]]),
+        (np.array([0, 2]), np.array([1, 3])),
+        (slice(None), np.array([0, 3])),
+        (np.array([3, 1]), slice(1, 4)),
+        (np.array([[0], [2]]), np.array([1, 4])),
+        (1, np.array([0, 3])),
+        np.array([-1, -3]),
+        [0, 2],
+        ([0, 1], [2, 4]),
+        np.array([True, False, True, False]),
+        (slice(None), np.array([True, False, True, False, True])),
+        np.arange(20).reshape(4, 5) % 3 == 0,
+        (),
+        slice(2, 2),
+        np.array([], int),
+    ],
+    ids=repr,
+)
 def test_write_by_index(index):
     writes(index)
 

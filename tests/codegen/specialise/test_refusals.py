@@ -1,4 +1,5 @@
-"""What is outside the language is refused when the function is transformed, at its line, with what to write instead."""
+"""What is outside the language is refused at its line, with what to write instead."""
+
 import asyncio
 import contextlib
 import ctypes
@@ -170,7 +171,9 @@ def test_outside_array(x):
     return np.sum(ARRAY)
 
 
-@refused("raising Failure under a condition known only at run time", "raise one of Python's own exceptions", 1.0)
+@refused(
+    "raising Failure under a condition known only at run time", "raise one of Python's own exceptions", 1.0
+)
 def test_own_exception(x):
     if x < 0:
         raise Failure("negative")  # here

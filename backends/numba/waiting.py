@@ -1,0 +1,40 @@
+"""Which values of a loop's round wait for the round before: what stands in the way of vectors."""
+
+from __future__ import annotations
+
+from ...codegen.core import Assign, For, If, Statement, Variable, While, operands_of, variables_in, walk
+
+
+def waiting(loop: For) -> frozenset[Variable] | None:
+    """The numbers in an innermost loop that depend on those it carries; None for other loops."""
+    if any(isinstance(statement, (For, While)) for statement in walk(loop.body)):
+        return None
+    found = {carried for carried in loop.carried if is_number(carried)}
+    if found:
+        spread(loop.body.statements, found)
+    return frozenset(found)
+
+
+def spread(statements: list[Statement], found: set[Variable]) -> None:
+    """Add what is computed from what is found."""
+    for statement in statements:
+        match statement:
+            case If():
+                spread(statement.body.statements, found)
+                spread(statement.orelse.statements, found)
+                ends = zip(statement.body.results, statement.orelse.results)
+                for target, values in zip(statement.targets, ends):
+                    if is_number(target) and depends((statement.test, *values), found):
+                        found.add(target)
+            case Assign():
+                if depends(operands_of(statement), found):
+                    found.update(filter(is_number, statement.targets))
+
+
+def depends(operands: tuple, found: set[Variable]) -> bool:
+    return any(variable in found for variable in variables_in(operands))
+
+
+def is_number(variable: Variable) -> bool:
+    """Whether it is no array: a write at one place rarely is what the next round reads."""
+    return not getattr(variable.type, "shape", ())

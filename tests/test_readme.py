@@ -1,0 +1,32 @@
+"""The examples in README.md and docs/ run, and print what they say."""
+import contextlib
+import importlib.util
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/architecture.md"])
+def test_examples(page, tmp_path):
+    """Python blocks are one program, in order; what it prints is the text blocks, in order."""
+    blocks = BLOCK.findall((ROOT / page).read_text())
+    program = "".join(text for kind, text in blocks if kind == "python")
+    file = tmp_path / "example.py"
+    file.write_text(program)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        exec(compile(program, str(file), "exec"), {"__name__": "example", "__file__": str(file)})
+    said = [line.rstrip() for kind, text in blocks if kind == "text" for line in text.splitlines() if line.strip()]
+    assert [line.rstrip() for line in printed.getvalue().splitlines() if line.strip()] == said
+
+
+def test_the_list_of_functions_is_current():
+    made = importlib.util.spec_from_file_location("make_api", ROOT / "docs" / "make_api.py")
+    module = importlib.util.module_from_spec(made)
+    made.loader.exec_module(module)
+    assert (ROOT / "docs" / "api.md").read_text() == module.page(), "run: python docs/make_api.py"
