@@ -1,4 +1,4 @@
-"""A derivative in two programs: one that keeps what the other needs, and one that takes cotangents or tangents.
+"""A derivative in two programs: one keeps what the other needs, which takes cotangents or tangents.
 
     def f(x, y):                       def f(x, y):             def f_pullback(x, y, t, z_bar):
         t = exp(x)                         t = exp(x)               t_bar = multiply(z_bar, y)
@@ -45,7 +45,7 @@ def linear_split(program: Program, active: tuple[bool, ...]) -> tuple[Program, P
 
 def halves(program: Program, first: list[Statement], second: Block, given: list[Variable], word: str,
            lower_bounds: dict[Variable, int]) -> tuple[Program, Program]:
-    """Two programs of statements that read each other's variables: what the second needs becomes residuals."""
+    """Two programs, of which the second gets what it needs of the first as residuals."""
     body = Block(first, program.results)
     level = Level(None, None, body, parameters=program.parameters)
     needs = Residuals(level, second, given, lower_bounds)

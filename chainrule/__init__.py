@@ -5,7 +5,7 @@
 >>> cr.grad(lambda x: np.sum(x ** 2))(np.array([1.0, 2.0]))
 array([2., 4.])
 """
-from . import io, lax, tree
+from . import io, lax, random, tree
 from .api import grad, hessian, hvp, jacfwd, jacrev, jvp, linearize, value_and_grad, vjp
 from .batching import vmap
 from .checks import check_grads
@@ -26,6 +26,7 @@ __all__ = [
     "jvp",
     "lax",
     "linearize",
+    "random",
     "source",
     "stop_gradient",
     "tree",

@@ -1,10 +1,11 @@
 """Derivatives: names, arguments and documentation. What they do is in runtime/.
 
 Conventions are JAX's. A position of an argument may be negative; one position gives a bare derivative, a
-tuple of positions a tuple of derivatives. Keyword arguments are passed on and never differentiated. Arguments
-and results may be arrays, numbers, and any nesting of tuples, lists, dicts, dataclasses, namedtuples and None.
-Each function here may also be used inside a function that is differentiated or compiled.
+tuple of positions a tuple of derivatives. Keyword arguments are passed on and never differentiated.
+Arguments and results may be arrays, numbers, and any nesting of tuples, lists, dicts, dataclasses,
+namedtuples and None. Each function here may also be used inside a function that is differentiated or compiled.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -52,8 +53,9 @@ def grad(function: Callable | None = None, argnums: int | Sequence[int] = 0, has
     return decorator(Gradient, function, argnums, has_aux)
 
 
-def value_and_grad(function: Callable | None = None, argnums: int | Sequence[int] = 0,
-                   has_aux: bool = False) -> Any:
+def value_and_grad(
+    function: Callable | None = None, argnums: int | Sequence[int] = 0, has_aux: bool = False
+) -> Any:
     """The function that computes a scalar function's value and its gradient together.
 
     Args:
@@ -80,8 +82,8 @@ def jvp(function: Callable, primals: Sequence, tangents: Sequence, has_aux: bool
     Args:
         function: any function of the primals.
         primals: a tuple of its arguments.
-        tangents: a tuple of directions, each of the structure, shapes and dtypes of its primal. The tangent of
-            an integer is 0 (or None).
+        tangents: a tuple of directions, each of the structure, shapes and dtypes of its primal. The tangent
+            of an integer is 0 (or None).
         has_aux: whether the function returns (value, aux), of which aux gets no derivative.
 
     Returns:
@@ -116,7 +118,8 @@ def vjp(function: Callable, *primals: Any, has_aux: bool = False) -> tuple:
 
     Raises:
         NotDifferentiableError (a TypeError): a primal is of integers or bools. The pullback raises
-            TypeMismatchError (a TypeError) or ShapeMismatchError (a ValueError) where a cotangent does not fit.
+            TypeMismatchError (a TypeError) or ShapeMismatchError (a ValueError) where a cotangent does not
+            fit.
 
     Complex cotangents are transposed without conjugation, as in JAX.
 
@@ -240,7 +243,8 @@ def hvp(function: Callable, primals: Sequence, tangents: Sequence) -> Any:
     Raises:
         What `grad` and `jvp` raise.
 
-    Forward over reverse: B. Pearlmutter, Fast exact multiplication by the Hessian, Neural Computation 6 (1994).
+    Forward over reverse: B. Pearlmutter, Fast exact multiplication by the Hessian, Neural Computation 6
+    (1994).
 
     >>> import numpy as np
     >>> import chainrule as cr
@@ -251,14 +255,32 @@ def hvp(function: Callable, primals: Sequence, tangents: Sequence) -> Any:
 
 
 inside(grad, lambda f=None, argnums=0, has_aux=False: decorator(Gradient, f, argnums, has_aux, fresh=True))
-inside(value_and_grad,
-       lambda f=None, argnums=0, has_aux=False: decorator(Gradient, f, argnums, has_aux, True, fresh=True))
-inside(jacrev, lambda f=None, argnums=0, has_aux=False: decorator(Jacobian, f, argnums, has_aux, True, fresh=True))
-inside(jacfwd, lambda f=None, argnums=0, has_aux=False: decorator(Jacobian, f, argnums, has_aux, False, fresh=True))
+inside(
+    value_and_grad,
+    lambda f=None, argnums=0, has_aux=False: decorator(Gradient, f, argnums, has_aux, True, fresh=True),
+)
+inside(
+    jacrev,
+    lambda f=None, argnums=0, has_aux=False: decorator(Jacobian, f, argnums, has_aux, True, fresh=True),
+)
+inside(
+    jacfwd,
+    lambda f=None, argnums=0, has_aux=False: decorator(Jacobian, f, argnums, has_aux, False, fresh=True),
+)
 inside(hessian, lambda f=None, argnums=0, has_aux=False: decorator(Hessian, f, argnums, has_aux, fresh=True))
-inside(jvp, lambda f, primals, tangents, has_aux=False: Pushforward(f, has_aux),
-       lambda f, primals, tangents, has_aux=False: (primals, tangents))
+inside(
+    jvp,
+    lambda f, primals, tangents, has_aux=False: Pushforward(f, has_aux),
+    lambda f, primals, tangents, has_aux=False: (primals, tangents),
+)
 inside(hvp, lambda f, primals, tangents: HessianVector(f), lambda f, primals, tangents: (primals, tangents))
-inside(vjp, lambda f, *primals, has_aux=False: InnerReverse(f, has_aux), lambda f, *primals, has_aux=False: primals)
-inside(linearize, lambda f, *primals, has_aux=False: Linearized(f, has_aux),
-       lambda f, *primals, has_aux=False: primals)
+inside(
+    vjp,
+    lambda f, *primals, has_aux=False: InnerReverse(f, has_aux),
+    lambda f, *primals, has_aux=False: primals,
+)
+inside(
+    linearize,
+    lambda f, *primals, has_aux=False: Linearized(f, has_aux),
+    lambda f, *primals, has_aux=False: primals,
+)

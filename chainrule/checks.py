@@ -1,4 +1,5 @@
 """Holding derivatives against differences."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -10,8 +11,15 @@ from .runtime.differences import check
 MODES = ("fwd", "rev")
 
 
-def check_grads(function: Callable, args: Sequence, order: int = 1, modes: str | Sequence[str] = MODES,
-                atol: float | None = None, rtol: float | None = None, eps: float | None = None) -> None:
+def check_grads(
+    function: Callable,
+    args: Sequence,
+    order: int = 1,
+    modes: str | Sequence[str] = MODES,
+    atol: float | None = None,
+    rtol: float | None = None,
+    eps: float | None = None,
+) -> None:
     """Check the derivatives of a function against central differences, along random directions.
 
     Args:

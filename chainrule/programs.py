@@ -1,4 +1,5 @@
 """What is made of a program: compiled, checkpointed, cut off from derivatives, and printed."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -11,8 +12,11 @@ from .runtime.pullbacks import Plain
 from .runtime.transformation import Transformation
 
 
-def jit(function: Callable | None = None, static_argnums: int | Sequence[int] = (),
-        static_argnames: str | Sequence[str] = ()) -> Any:
+def jit(
+    function: Callable | None = None,
+    static_argnums: int | Sequence[int] = (),
+    static_argnames: str | Sequence[str] = (),
+) -> Any:
     """The same function, compiled with Numba.
 
     It is compiled at its first call for arguments of certain dtypes and ranks, once for all sizes.
@@ -69,8 +73,10 @@ def checkpoint(function: Callable | None = None, *, steps: int | str | None = No
     1.0
     """
     if steps is not None:
-        raise NotImplementedError("checkpoint(steps=...) is not available yet: put what the loop does into a function, "
-                                  "and use checkpoint on that function")
+        raise NotImplementedError(
+            "checkpoint(steps=...) is not available yet: put what the loop does into a function, "
+            "and use checkpoint on that function"
+        )
     return decorator(Checkpoint, function)
 
 
@@ -95,12 +101,12 @@ def source(function: Callable, stage: str = "numpy") -> Callable[..., str]:
 
     Args:
         function: any function, or what a transformation made: `source(grad(f))`.
-        stage: "core" (as it comes from the user's source), "simplified", "numpy" (what runs uncompiled), "loops"
-            (what is compiled, still in NumPy), or "numba" (what runs compiled).
+        stage: "core" (as it comes from the user's source), "simplified", "numpy" (what runs uncompiled),
+            "loops" (what is compiled, still in NumPy), or "numba" (what runs compiled).
 
     Returns:
-        A function of the same arguments that returns the text of a module. It imports NumPy only (and Numba, for
-        stage "numba").
+        A function of the same arguments that returns the text of a module. It imports NumPy only (and Numba,
+        for stage "numba").
 
     Raises:
         ValueError: there is no such stage.
@@ -118,7 +124,11 @@ def source(function: Callable, stage: str = "numpy") -> Callable[..., str]:
     return text
 
 
-inside(jit, lambda f=None, static_argnums=(), static_argnames=():
-       decorator(Jit, f, static_argnums, static_argnames, fresh=True))
+inside(
+    jit,
+    lambda f=None, static_argnums=(), static_argnames=(): decorator(
+        Jit, f, static_argnums, static_argnames, fresh=True
+    ),
+)
 inside(checkpoint, lambda f=None: decorator(Checkpoint, f, fresh=True))
 stop_inside(stop_gradient)

@@ -10,9 +10,9 @@ loops that run never or once, and carried variables that never change.
 >>> b = Builder()
 >>> y = b.emit(e.add, b.emit(e.multiply, x, 1.0), b.emit(e.negative, b.emit(e.negative, x)))
 >>> b.block.results = (y,)
->>> *_, add = apply_algebra(Program("f", (x,), b.block)).body.statements
->>> add.primitive, add.operands
-(add, (x, x))
+>>> *_, double = apply_algebra(Program("f", (x,), b.block)).body.statements
+>>> double.primitive, double.operands
+(multiply, (2, x))
 """
 from __future__ import annotations
 

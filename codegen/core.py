@@ -142,7 +142,8 @@ class If:
 class For:
     """`for index in range(start, stop, step)`: `carried` begin as `initial`, become `body.results` each time.
 
-    `targets` are their final values. `carried` are variables of the body.
+    `targets` are their final values. `carried` are variables of the body. `fused`: numbers that it carries are
+    reductions of whole arrays, in any order.
     """
 
     targets: tuple[Variable, ...]
@@ -154,6 +155,7 @@ class For:
     initial: tuple[Operand, ...]
     body: Block
     location: Location | None = None
+    fused: bool = False
 
 
 @dataclass(slots=True, eq=False)

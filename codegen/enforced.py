@@ -21,6 +21,7 @@ multiply
 >>> [s.primitive for s in without_enforced_checks(Program("f", (x, w), b.block)).body.statements]
 [check_same]
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -69,7 +70,7 @@ def block_names(statement: Statement) -> tuple[str, ...]:
 
 
 class Sizes:
-    """Which sizes the operations of a program compare with each other, at each depth of loops and branches."""
+    """Which sizes the operations of a program compare, at each depth of loops and branches."""
 
     def __init__(self, program: Program):
         self.seen: dict[Variable, tuple[Dimension, ...]] = {}
@@ -100,8 +101,10 @@ class Sizes:
         elif name in ("setitem", "index_add") and len(operands) == 3:
             whole = all(isinstance(i, slice) and i == slice(None) for i in operands[1])
             if whole and self.shape(operands[2]):
-                self.compare(path, zip(reversed(self.shape(operands[0])), reversed(self.shape(operands[2])),
-                                       strict=False))
+                self.compare(
+                    path,
+                    zip(reversed(self.shape(operands[0])), reversed(self.shape(operands[2])), strict=False),
+                )
         elif name == "solve":
             left, right = map(self.shape, operands)
             self.compare(path, [(left[-1], left[-2]), (left[-1], right[0 if len(right) == 1 else -2])])
@@ -116,11 +119,16 @@ class Sizes:
         self.pairs += [(path, a, b) for a, b in pairs if a is not b]
 
     def compared(self, a: Dimension, b: Dimension, path: Path) -> bool:
-        """Whether operations that run wherever a statement at `path` does would refuse that two sizes differ."""
+        """Whether operations that run whenever `path` does would refuse that two sizes differ."""
         known = {a}
         while b not in known:
-            more = {y for where, *pair in self.pairs if path[:len(where)] == where
-                    for x, y in (pair, pair[::-1]) if x in known} - known
+            more = {
+                y
+                for where, *pair in self.pairs
+                if path[: len(where)] == where
+                for x, y in (pair, pair[::-1])
+                if x in known
+            } - known
             if not more:
                 return False
             known |= more

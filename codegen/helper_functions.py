@@ -16,7 +16,7 @@ from typing import Any
 
 import gast
 
-from .registry import PRIMITIVES
+from .registry import PRIMITIVES, Primitive
 
 Tree = Any
 
@@ -33,8 +33,13 @@ def helper_functions(tree: Tree) -> list[Tree]:
 
 def implementations() -> dict[str, str]:
     """For each name that is printed as it is, the module that defines it."""
-    return {p.printed: p.implementation.__module__ for p in PRIMITIVES.values()
-            if isinstance(p.printed, str) and p.printed == getattr(p.implementation, "__name__", None)}
+    return {p.printed: p.implementation.__module__ for p in PRIMITIVES.values() if is_helper(p)}
+
+
+def is_helper(primitive: Primitive) -> bool:
+    """Whether a primitive is printed as a call of its implementation."""
+    return isinstance(primitive.printed, str) and primitive.printed == getattr(
+        primitive.implementation, "__name__", None)
 
 
 @lru_cache(maxsize=None)

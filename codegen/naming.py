@@ -25,6 +25,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .core import Assign, Block, For, If, Program, Statement, Variable, While, blocks_of, walk
+from .helper_functions import is_helper
 from .inlining import Plan
 from .interference import Interference
 from .wishes import wish_for
@@ -172,15 +173,17 @@ def choose(program: Program, plan: Plan, interference: Interference, classes: Cl
     """A name for each class: parameters', then those wished for, then those that temporaries get."""
     order = list(dict.fromkeys(map(classes.find, printed_variables(program, plan))))
     names: dict[Variable, str] = {}
+    helpers = {s.primitive.printed for s in walk(program.body)
+               if isinstance(s, Assign) and is_helper(s.primitive)}
 
     def give(root: Variable, wish: str) -> None:
         members = classes.of(root)
         near = {classes.find(other) for member in members for other in interference.conflicts.get(member, ())}
-        names[root] = unique(wish, {names[other] for other in near if other in names})
+        names[root] = unique(wish, helpers | {names[other] for other in near if other in names})
 
     for parameter in program.parameters:
         root = classes.find(parameter)
-        names[root] = unique(parameter.name or "x", set(names.values()))
+        names[root] = unique(parameter.name or "x", helpers | set(names.values()))
     for root in order:
         if root not in names and classes.wish(root):
             give(root, classes.wish(root))

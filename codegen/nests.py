@@ -117,6 +117,7 @@ class Nest(Elements):
                 tuple(state.values()),
                 body,
                 self.location,
+                True,
             )
         )
         for target in targets.values():

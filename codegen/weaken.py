@@ -4,6 +4,7 @@
 
 A Python float divided by zero is an error, where NumPy gives inf: only what cannot fail is rewritten.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,5 @@
 """Writes docs/api.md: the library functions that chainrule knows. Run it after adding one."""
+
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,7 @@ from chainrule.codegen.registry import FUNCTIONS, METHODS, Primitive, has_deriva
 HOMES = [("numpy", np), ("numpy.linalg", np.linalg), ("numpy.fft", np.fft), ("scipy.special", scipy.special)]
 HEAD = """# What chainrule knows
 
-Written by docs/make_api.py from the registry. A function in *italics* has derivative zero everywhere, or none.
+Written by docs/make_api.py from the registry. A function in *italics* has derivative zero, or none.
 
 ## Transformations
 
@@ -42,7 +43,9 @@ def page():
         found = names(home)
         lines.append(f"## {title}\n\n{len(found)} functions: " + ", ".join(found))
     lines.append("## Methods of arrays\n\n" + ", ".join(sorted(METHODS)))
-    lines.append("## Python\n\nThe functions of `math` and the operators have the rules of their NumPy counterparts.")
+    lines.append(
+        "## Python\n\nThe functions of `math` and the operators have the rules of their NumPy counterparts."
+    )
     return "\n\n".join(lines) + "\n"
 
 

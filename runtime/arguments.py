@@ -1,8 +1,9 @@
 """Arguments taken apart: the leaves that a program gets, and the signature that says which program.
 
-A leaf is an array, a NumPy scalar, or a Python int, float or complex. Anything else (strings, bools, objects) is
-static: part of the signature.
+A leaf is an array, a NumPy scalar, or a Python int, float or complex. Anything else (strings, bools,
+objects) is static: part of the signature.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -57,8 +58,11 @@ class StaticKey:
         if self.value is other.value:
             return True
         try:
-            return type(self.value) is type(other.value) and bool(self.value == other.value) and hash(self.value) == hash(
-                other.value)
+            return (
+                type(self.value) is type(other.value)
+                and bool(self.value == other.value)
+                and hash(self.value) == hash(other.value)
+            )
         except Exception:
             return False
 
@@ -96,8 +100,10 @@ def placeholders(leaves: list[Any], names: list[str | None], pins: frozenset) ->
 
 def pinned_values(leaves: list[Any], pins: frozenset) -> tuple:
     """The sizes and integers of this call that its program was specialised on."""
-    return tuple(leaves[where] if axis is None else leaves[where].shape[axis]
-                 for where, axis in sorted(pins, key=lambda pin: (pin[0], -1 if pin[1] is None else pin[1])))
+    return tuple(
+        leaves[where] if axis is None else leaves[where].shape[axis]
+        for where, axis in sorted(pins, key=lambda pin: (pin[0], -1 if pin[1] is None else pin[1]))
+    )
 
 
 def as_nodes(structure: Any, items: list[Any]) -> Any:

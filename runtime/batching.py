@@ -18,6 +18,7 @@ from ..codegen.errors import ShapeMismatchError, TypeMismatchError
 from ..codegen.specialise import put_together
 from ..codegen.specialise.calls import call
 from ..codegen.specialise.merge import is_record, take_apart
+from ..codegen.specialise.nodes import is_node, open_node
 from .opened import own, shown, take_leaves
 from .transformation import Transformation, innermost
 
@@ -162,6 +163,8 @@ def axes_of(axes: Any, value: Any, what: str, where: Any = None) -> list[int | N
         pairs = list(zip(axes, value, strict=True))
     elif isinstance(axes, dict) and isinstance(value, dict) and set(axes) == set(value):
         pairs = [(axes[key], value[key]) for key in value]
+    elif is_node(axes) and type(axes) is type(value):
+        pairs = list(zip(open_node(axes)[0], open_node(value)[0], strict=True))
     elif is_record(axes) and type(axes) is type(value):
         pairs = [(getattr(axes, f.name), getattr(value, f.name)) for f in dataclasses.fields(value)]
     if pairs is None:

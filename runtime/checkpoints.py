@@ -1,4 +1,5 @@
 """checkpoint: a call whose inner values are computed again in the backward sweep, not kept."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -32,8 +33,11 @@ class Checkpoint(Transformation):
         if trial is None:
             return call(s, self.function, arguments, keywords, node)
         if trial.outer():
-            raise UnsupportedError(f"checkpoint of {self.program_name()}, which changes something outside of itself",
-                                   "return the new value instead", s.location(node))
+            raise UnsupportedError(
+                f"checkpoint of {self.program_name()}, which changes something outside of itself",
+                "return the new value instead",
+                s.location(node),
+            )
         template, operands = value
         inner = set(defined_in(block))
         places = [k for k, operand in enumerate(operands) if operand in inner]

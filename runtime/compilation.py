@@ -1,4 +1,5 @@
 """jit: the program of a function, compiled."""
+
 from __future__ import annotations
 
 import inspect
@@ -42,14 +43,20 @@ class Jit(Transformation):
             return None, arguments, keywords
         count = len(arguments)
         numbers = sorted(n % count for n in self.static_numbers if -count <= n < count)
-        for value in [arguments[n] for n in numbers] + [v for k, v in keywords.items() if k in self.static_names]:
+        for value in [arguments[n] for n in numbers] + [
+            v for k, v in keywords.items() if k in self.static_names
+        ]:
             try:
                 hash(value)
             except TypeError:
-                raise TypeError(f"a static argument must be hashable, and this {type(value).__name__} is not; "
-                                "pass a tuple instead of a list") from None
-        static = (tuple((n, StaticKey(arguments[n])) for n in numbers),
-                  tuple(sorted((k, StaticKey(v)) for k, v in keywords.items() if k in self.static_names)))
+                raise TypeError(
+                    f"a static argument must be hashable, and this {type(value).__name__} is not; "
+                    "pass a tuple instead of a list"
+                ) from None
+        static = (
+            tuple((n, StaticKey(arguments[n])) for n in numbers),
+            tuple(sorted((k, StaticKey(v)) for k, v in keywords.items() if k in self.static_names)),
+        )
         kept = tuple(a for n, a in enumerate(arguments) if n not in numbers)
         return static, kept, {k: v for k, v in keywords.items() if k not in self.static_names}
 

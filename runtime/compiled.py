@@ -1,4 +1,5 @@
 """From a specialised function to something that runs: the order of the passes, and what each stage prints."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -58,7 +59,9 @@ class Compiled:
         self.capture_types = [capture.variable.type for capture in specialised.captures]
         self.function = build(specialised.program, jitted, fresh)
         self.count = len(specialised.program.results)
-        self.guards_of_sizes = tuple({start_of_message(s) for s in walk(specialised.program.body) if is_check(s)})
+        self.guards_of_sizes = tuple(
+            {start_of_message(s) for s in walk(specialised.program.body) if is_check(s)}
+        )
 
     def fresh(self) -> bool:
         """Whether everything outside on which the program was specialised is still as it was."""
@@ -95,15 +98,25 @@ class Compiled:
 
     def write_back(self, leaves: list[Any], results: tuple) -> tuple:
         """Give the arguments that the function writes to their new contents."""
-        kept = results[:-len(self.written)]
-        for where, contents in zip(self.written, results[-len(self.written):], strict=True):
+        kept = results[: -len(self.written)]
+        for where, contents in zip(self.written, results[-len(self.written) :], strict=True):
             for other, leaf in enumerate(leaves):
-                if other != where and isinstance(leaf, np.ndarray) and np.may_share_memory(leaf, leaves[where]):
-                    raise ValueError("an argument that the function writes to shares memory with another argument; "
-                                     "pass a copy")
+                if (
+                    other != where
+                    and isinstance(leaf, np.ndarray)
+                    and np.may_share_memory(leaf, leaves[where])
+                ):
+                    raise ValueError(
+                        "an argument that the function writes to shares memory with another argument; "
+                        "pass a copy"
+                    )
             leaves[where][...] = contents
-        kept = tuple(leaves[self.written[[id(r) for r in results[-len(self.written):]].index(id(result))]]
-                     if any(result is r for r in results[-len(self.written):]) else result for result in kept)
+        kept = tuple(
+            leaves[self.written[[id(r) for r in results[-len(self.written) :]].index(id(result))]]
+            if any(result is r for r in results[-len(self.written) :])
+            else result
+            for result in kept
+        )
         return kept
 
 
@@ -126,10 +139,16 @@ def fits(value: Any, known: Any) -> bool:
     """Whether a captured value is of the type that the program was made for."""
     if known.weak:
         return {float: "f", complex: "c"}.get(type(value)) == known.dtype.kind
-    if not isinstance(value, (np.ndarray, np.generic)) or value.dtype != known.dtype or value.ndim != known.ndim:
+    if (
+        not isinstance(value, (np.ndarray, np.generic))
+        or value.dtype != known.dtype
+        or value.ndim != known.ndim
+    ):
         return False
-    return all((size == now) if isinstance(size, int) else now > 1
-               for size, now in zip(known.shape, value.shape, strict=True))
+    return all(
+        (size == now) if isinstance(size, int) else now > 1
+        for size, now in zip(known.shape, value.shape, strict=True)
+    )
 
 
 def build(program: Program, jitted: bool, fresh: bool) -> Callable:

@@ -1,4 +1,5 @@
 """grad, value_and_grad, jvp, hvp and linearize: what they emit where they are called."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -33,7 +34,7 @@ class Gradient(Transformation):
         derived = reverse(opened.program, opened.active())
         results = opened.splice(derived, one_of(type_of(opened.outputs[0])), *opened.unused_seeds())
         value, aux = opened.answer(results)
-        gradients = opened.unpack(positions, results[opened.count:])
+        gradients = opened.unpack(positions, results[opened.count :])
         answer = gradients if several(self.argnums) else gradients[0]
         if self.value:
             return ((value, aux), answer) if self.has_aux else (value, answer)
@@ -44,28 +45,46 @@ def require_scalar(s: Any, opened: Opened, node: Any) -> None:
     """Refuse a result that has no gradient."""
     if len(opened.results) != 1 or not s.number(opened.value):
         kind = type(opened.value).__name__
-        held = f"with {len(opened.results)} arrays or numbers in it" if opened.results else "with no number in it"
-        raise NotDifferentiableError(f"{opened.what} needs a scalar output, and this one is a {kind} {held}",
-                                     "return the loss alone, or use has_aux=True, jacrev or vjp", s.location(node))
+        held = (
+            f"with {len(opened.results)} arrays or numbers in it"
+            if opened.results
+            else "with no number in it"
+        )
+        raise NotDifferentiableError(
+            f"{opened.what} needs a scalar output, and this one is a {kind} {held}",
+            "return the loss alone, or use has_aux=True, jacrev or vjp",
+            s.location(node),
+        )
     of = s.type(opened.value)
     if of.shape:
-        raise NotDifferentiableError(f"{opened.what} needs a scalar output, and this one has shape {shown(of.shape)}",
-                                     "sum it, or use jacrev or vjp", s.location(node))
+        raise NotDifferentiableError(
+            f"{opened.what} needs a scalar output, and this one has shape {shown(of.shape)}",
+            "sum it, or use jacrev or vjp",
+            s.location(node),
+        )
     if of.dtype.kind != "f":
         hint = "use jvp or vjp, or return its real part" if of.dtype.kind == "c" else "return a float"
         raise NotDifferentiableError(
-            f"{opened.what} needs a real floating-point output, and this one has dtype {of.dtype}", hint,
-            s.location(node))
+            f"{opened.what} needs a real floating-point output, and this one has dtype {of.dtype}",
+            hint,
+            s.location(node),
+        )
 
 
 def check_pair(primals: Any, tangents: Any, what: str, location: Any) -> None:
     """Refuse primals and tangents that are not two tuples of one length."""
     if not isinstance(primals, (tuple, list)) or not isinstance(tangents, (tuple, list)):
-        raise TypeMismatchError(f"{what} takes its primals and tangents as tuples",
-                                f"write {what.split()[0]}(f, (x,), (v,))", location)
+        raise TypeMismatchError(
+            f"{what} takes its primals and tangents as tuples",
+            f"write {what.split()[0]}(f, (x,), (v,))",
+            location,
+        )
     if len(primals) != len(tangents):
-        raise TypeMismatchError(f"{what} was given {len(primals)} primals and {len(tangents)} tangents",
-                                "give one tangent for each primal", location)
+        raise TypeMismatchError(
+            f"{what} was given {len(primals)} primals and {len(tangents)} tangents",
+            "give one tangent for each primal",
+            location,
+        )
 
 
 class Pushforward(Transformation):
@@ -82,18 +101,33 @@ class Pushforward(Transformation):
         primals, tangents = arguments
         check_pair(primals, tangents, f"{self.what} of {self.program_name()}", s.location(node))
         positions = tuple(range(len(primals)))
-        opened = Opened(s, self.function, list(primals), keywords, positions, self.what, node, self.program_name(),
-                        self.has_aux, integers=True)
-        results = opened.splice(forward(opened.program, opened.active()), *seeds_of(s, opened, tangents, node))
+        opened = Opened(
+            s,
+            self.function,
+            list(primals),
+            keywords,
+            positions,
+            self.what,
+            node,
+            self.program_name(),
+            self.has_aux,
+            integers=True,
+        )
+        results = opened.splice(
+            forward(opened.program, opened.active()), *seeds_of(s, opened, tangents, node)
+        )
         value, aux = opened.answer(results)
-        dots = tangents_out(s, opened, results[opened.count:])
+        dots = tangents_out(s, opened, results[opened.count :])
         return (value, dots, aux) if self.has_aux else (value, dots)
 
 
 def seeds_of(s: Any, opened: Opened, tangents: Any, node: Any) -> list[Any]:
     """The operands that are the tangents of the parameters of an opened program."""
-    given = [leaf for p, template in opened.templates.items()
-             for leaf in paired(template, tangents[p], "tangent", opened.what, s.location(node))]
+    given = [
+        leaf
+        for p, template in opened.templates.items()
+        for leaf in paired(template, tangents[p], "tangent", opened.what, s.location(node))
+    ]
     checked = check_like(s, [s.operand(leaf) for leaf in opened.leaves], given, "tangent", opened.what, node)
     return checked
 
@@ -134,13 +168,16 @@ class LinearMap:
         opened = self.opened
         check_tangent_count(opened, arguments, s.location(node))
         results = opened.splice(self.derived, *seeds_of(s, opened, arguments, node))
-        return tangents_out(s, opened, results[opened.count:])
+        return tangents_out(s, opened, results[opened.count :])
 
 
 def check_tangent_count(opened: Opened, tangents: list, location: Any) -> None:
     if len(tangents) != len(opened.templates):
-        raise TypeMismatchError(f"{opened.what} was given {len(tangents)} tangents for "
-                                f"{len(opened.templates)} primals", "give one tangent for each primal", location)
+        raise TypeMismatchError(
+            f"{opened.what} was given {len(tangents)} tangents for {len(opened.templates)} primals",
+            "give one tangent for each primal",
+            location,
+        )
 
 
 class Linearized(Transformation):
@@ -151,7 +188,16 @@ class Linearized(Transformation):
         self.has_aux = has_aux
 
     def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
-        opened = Opened(s, self.function, arguments, keywords, tuple(range(len(arguments))), "linearize", node,
-                        self.program_name(), self.has_aux)
+        opened = Opened(
+            s,
+            self.function,
+            arguments,
+            keywords,
+            tuple(range(len(arguments))),
+            "linearize",
+            node,
+            self.program_name(),
+            self.has_aux,
+        )
         value, aux = opened.answer(opened.splice(opened.program))
         return (value, LinearMap(opened), aux) if self.has_aux else (value, LinearMap(opened))

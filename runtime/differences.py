@@ -1,4 +1,5 @@
 """Derivatives held against central differences, along random directions."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -36,12 +37,25 @@ class Against(Transformation):
         return call(s, pullback, [self.cotangent], {}, node)
 
 
-def check(function: Any, arguments: tuple, order: int, modes: Iterable[str], atol: float | None, rtol: float | None,
-          eps: float | None, rng: Any) -> None:
+def check(
+    function: Any,
+    arguments: tuple,
+    order: int,
+    modes: Iterable[str],
+    atol: float | None,
+    rtol: float | None,
+    eps: float | None,
+    rng: Any,
+) -> None:
     """Raise AssertionError where a derivative of an order up to `order` is not what differences say."""
-    single = any(np.asarray(leaf).dtype.itemsize < (16 if np.iscomplexobj(leaf) else 8) for leaf in leaves_of(arguments))
-    near = {"atol": (1e-2 if single else 1e-5) if atol is None else atol,
-            "rtol": (1e-2 if single else 1e-5) if rtol is None else rtol}
+    single = any(
+        np.asarray(leaf).dtype.itemsize < (16 if np.iscomplexobj(leaf) else 8)
+        for leaf in leaves_of(arguments)
+    )
+    near = {
+        "atol": (1e-2 if single else 1e-5) if atol is None else atol,
+        "rtol": (1e-2 if single else 1e-5) if rtol is None else rtol,
+    }
     step = (1e-2 if single else 1e-5) if eps is None else eps
     tangents = random_like(rng, arguments)
     wanted = difference(function, arguments, tangents, step)
@@ -53,12 +67,23 @@ def check(function: Any, arguments: tuple, order: int, modes: Iterable[str], ato
             cotangent = random_like(rng, function(*copied(arguments)))
             derivative = Against(function, cotangent)
             bars = derivative(*arguments)
-            pairs = [(product(bars, tangents), sum(np.sum(c * w) for c, w in zip(leaves_of(cotangent), wanted,
-                                                                                 strict=True)))]
+            pairs = [
+                (
+                    product(bars, tangents),
+                    sum(np.sum(c * w) for c, w in zip(leaves_of(cotangent), wanted, strict=True)),
+                )
+            ]
         name = {"fwd": "forward", "rev": "reverse"}[mode]
         for got, want in pairs:
-            np.testing.assert_allclose(got, want, **near, err_msg=(
-                f"the derivative of {derivative.program_name()} in {name} mode is not what central differences say"))
+            np.testing.assert_allclose(
+                got,
+                want,
+                **near,
+                err_msg=(
+                    f"the derivative of {derivative.program_name()} in {name} mode "
+                    "is not what central differences say"
+                ),
+            )
         if order > 1:
             check(derivative, arguments, order - 1, modes, atol, rtol, eps, rng)
 
@@ -95,8 +120,10 @@ def difference(function: Any, arguments: tuple, tangents: tuple, step: float) ->
     for sign in (step, -step):
         moved = [moved_by(leaf, sign, d) for leaf, d in zip(leaves, directions, strict=True)]
         ends.append(leaves_of(function(*structure.unflatten(moved))))
-    return [(a - b) / (2 * step) if np.asarray(a).dtype.kind in "fc" else np.zeros(np.shape(a))
-            for a, b in zip(*ends, strict=True)]
+    return [
+        (a - b) / (2 * step) if np.asarray(a).dtype.kind in "fc" else np.zeros(np.shape(a))
+        for a, b in zip(*ends, strict=True)
+    ]
 
 
 def moved_by(leaf: Any, step: float, direction: Any) -> Any:

@@ -1,4 +1,5 @@
 """jacfwd and jacrev: one pass of the derivative program for each column or row, in a loop."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -32,7 +33,7 @@ class Jacobian(Transformation):
         require_inexact(s, opened, node)
         primals = opened.splice(opened.program)
         _, aux = opened.answer(primals)
-        outputs, inputs = primals[:len(opened.results)], [s.wrap(operand) for operand in opened.operands]
+        outputs, inputs = primals[: len(opened.results)], [s.wrap(operand) for operand in opened.operands]
         sweep = Sweep(opened, reverse if self.rows else forward)
         if self.rows:
             tables = [call(s, rows, [sweep, k, outputs, inputs], {}, node) for k in range(len(outputs))]
@@ -63,12 +64,18 @@ def require_inexact(s: Any, opened: Opened, node: Any) -> None:
     for result in opened.outputs:
         of = type_of(result)
         if of.dtype.kind not in "fc":
-            raise NotDifferentiableError(f"{opened.what} needs floating-point outputs, and one has dtype {of.dtype}",
-                                         "return a float, or return it beside the value with has_aux=True",
-                                         s.location(node))
+            raise NotDifferentiableError(
+                f"{opened.what} needs floating-point outputs, and one has dtype {of.dtype}",
+                "return a float, or return it beside the value with has_aux=True",
+                s.location(node),
+            )
     if not opened.outputs:
-        raise NotDifferentiableError(f"{opened.what} needs arrays or numbers to differentiate, and the function "
-                                     f"returns a {type(opened.value).__name__}", "return them", s.location(node))
+        raise NotDifferentiableError(
+            f"{opened.what} needs arrays or numbers to differentiate, and the function "
+            f"returns a {type(opened.value).__name__}",
+            "return them",
+            s.location(node),
+        )
 
 
 class Sweep:
@@ -81,7 +88,7 @@ class Sweep:
 
     def __specialise__(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
         results = self.opened.splice(self.derived, *map(s.operand, arguments[0]), *self.more)
-        return results[self.opened.count:]
+        return results[self.opened.count :]
 
 
 def rows(sweep: Any, number: int, outputs: list, inputs: list) -> list:
@@ -90,10 +97,14 @@ def rows(sweep: Any, number: int, outputs: list, inputs: list) -> list:
     size = np.size(chosen)
     tables = [np.zeros((size, *np.shape(x)), np.asarray(x).dtype) for x in inputs]
     for k in range(size):
-        parts = sweep([unit(out, k) if which == number else np.zeros_like(out) for which, out in enumerate(outputs)])
+        parts = sweep(
+            [unit(out, k) if which == number else np.zeros_like(out) for which, out in enumerate(outputs)]
+        )
         for table, part in zip(tables, parts, strict=True):
             table[k] = part
-    return [np.reshape(table, (*np.shape(chosen), *np.shape(x))) for table, x in zip(tables, inputs, strict=True)]
+    return [
+        np.reshape(table, (*np.shape(chosen), *np.shape(x))) for table, x in zip(tables, inputs, strict=True)
+    ]
 
 
 def columns(sweep: Any, number: int, outputs: list, inputs: list) -> list:
@@ -103,9 +114,12 @@ def columns(sweep: Any, number: int, outputs: list, inputs: list) -> list:
     tables = [np.zeros((*np.shape(out), size), np.asarray(out).dtype) for out in outputs]
     for k in range(size):
         parts = sweep([unit(x, k) if which == number else np.zeros_like(x) for which, x in enumerate(inputs)])
-        for table, part in zip(tables, parts[:len(tables)], strict=True):
+        for table, part in zip(tables, parts[: len(tables)], strict=True):
             table[..., k] = part
-    return [np.reshape(table, (*np.shape(out), *np.shape(chosen))) for table, out in zip(tables, outputs, strict=True)]
+    return [
+        np.reshape(table, (*np.shape(out), *np.shape(chosen)))
+        for table, out in zip(tables, outputs, strict=True)
+    ]
 
 
 def unit(like: Any, k: Any) -> Any:

@@ -1,4 +1,5 @@
-"""Making transformations: outside, where each is made once; and inside a function that is being specialised."""
+"""Making transformations: outside, where each is made once; inside a function that is being specialised."""
+
 from __future__ import annotations
 
 import functools

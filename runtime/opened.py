@@ -1,4 +1,5 @@
 """A call of the user's function as a program of its own, ready to be differentiated."""
+
 from __future__ import annotations
 
 import operator
@@ -13,6 +14,7 @@ from ..codegen.errors import NotDifferentiableError, ShapeMismatchError, TypeMis
 from ..codegen.registry import PRIMITIVES
 from ..codegen.specialise import put_together
 from ..codegen.specialise.calls import call
+from ..codegen.specialise.machine import BranchEnds
 from ..codegen.specialise.merge import Leaf, Record, take_apart
 from ..codegen.specialise.nodes import Node, open_node, same_metadata
 from ..codegen.specialise.values import Array, Cell
@@ -32,9 +34,11 @@ def normalise_argnums(argnums: Any, count: int, name: str) -> tuple[int, ...]:
         except TypeError:
             raise TypeError(f"argnums must be an int or a sequence of ints, and is {argnums!r}") from None
         if not -count <= position < count:
-            raise ValueError(f"argnums={argnums} names an argument that isn't there: {name} was called with "
-                             f"{count} positional argument{'s' if count != 1 else ''} "
-                             "(keyword arguments are not differentiated)")
+            raise ValueError(
+                f"argnums={argnums} names an argument that isn't there: {name} was called with "
+                f"{count} positional argument{'s' if count != 1 else ''} "
+                "(keyword arguments are not differentiated)"
+            )
         positions.append(position % count)
     return tuple(positions)
 
@@ -58,7 +62,9 @@ def refuse_input(s: Any, leaf: Any, what: str, name: str, node: Any) -> None:
     of = s.type(leaf)
     raise NotDifferentiableError(
         f"{what} needs floating-point inputs, and {name} was given one of dtype {of.dtype}",
-        "pass a float (1.0 instead of 1), or convert the array with x.astype(float)", s.location(node))
+        "pass a float (1.0 instead of 1), or convert the array with x.astype(float)",
+        s.location(node),
+    )
 
 
 class Opened:
@@ -69,8 +75,19 @@ class Opened:
     what it returns beside it (with `has_aux`), through which no derivative passes.
     """
 
-    def __init__(self, s: Any, function: Any, arguments: list, keywords: dict, positions: tuple[int, ...],
-                 what: str, node: Any, name: str, has_aux: bool = False, integers: bool = False):
+    def __init__(
+        self,
+        s: Any,
+        function: Any,
+        arguments: list,
+        keywords: dict,
+        positions: tuple[int, ...],
+        what: str,
+        node: Any,
+        name: str,
+        has_aux: bool = False,
+        integers: bool = False,
+    ):
         self.s, self.node, self.what, self.name = s, node, f"{what} of {name}", name
         self.leaves: list[Any] = []
         self.templates = {p: take_apart(arguments[p], self.leaves) for p in positions}
@@ -86,16 +103,25 @@ class Opened:
                 inside = list(self.leaves)
                 for k, parameter in zip(self.chosen, self.parameters, strict=True):
                     inside[k] = s.wrap(parameter)
-                given = [put_together(self.templates[k], inside) if k in self.templates else own(s, a)
-                         for k, a in enumerate(arguments)]
+                given = [
+                    put_together(self.templates[k], inside) if k in self.templates else own(s, a)
+                    for k, a in enumerate(arguments)
+                ]
                 value = call(s, function, given, {key: own(s, a) for key, a in keywords.items()}, node)
                 self.take_results(value, has_aux)
                 block.results = tuple(s.operand(leaf) for leaf in (*self.results, *self.aux))
+        except BranchEnds:
+            # Every path ends in an exception; the program is what decides in which.
+            paste(s.builder, Program("inner", tuple(self.parameters), block), tuple(self.operands))
+            raise
         finally:
             trial = s.store.close()
         if trial.outer():
-            raise s.unsupported(f"{what} of a function that changes something outside of itself",
-                                "return the new value instead", node)
+            raise s.unsupported(
+                f"{what} of a function that changes something outside of itself",
+                "return the new value instead",
+                node,
+            )
         self.program = Program("inner", tuple(self.parameters), block)
 
     def take_results(self, value: Any, has_aux: bool) -> None:
@@ -103,9 +129,12 @@ class Opened:
         aux = None
         if has_aux:
             if not (isinstance(value, tuple) and len(value) == 2):
-                raise TypeMismatchError(f"{self.what} with has_aux=True needs a function that returns "
-                                        f"(value, aux), and this one returns a {type(value).__name__}",
-                                        "return a tuple of two", self.s.location(self.node))
+                raise TypeMismatchError(
+                    f"{self.what} with has_aux=True needs a function that returns "
+                    f"(value, aux), and this one returns a {type(value).__name__}",
+                    "return a tuple of two",
+                    self.s.location(self.node),
+                )
             value, aux = value
         self.value = value
         self.results: list[Any] = []
@@ -118,14 +147,14 @@ class Opened:
     @property
     def outputs(self) -> list[Any]:
         """The operands in the program that are the leaves of the function's value."""
-        return list(self.program.body.results[:len(self.results)])
+        return list(self.program.body.results[: len(self.results)])
 
     def active(self) -> tuple[bool, ...]:
         return (True,) * len(self.parameters)
 
     def unused_seeds(self) -> list[Any]:
         """Cotangents for the auxiliary results, which nothing reads."""
-        aux = self.program.body.results[len(self.results):]
+        aux = self.program.body.results[len(self.results) :]
         return [0.0 for result in aux if type_of(result).inexact]
 
     def splice(self, program: Program, *more: Any) -> list[Any]:
@@ -134,7 +163,7 @@ class Opened:
         return [self.s.wrap(result) for result in results]
 
     def aux_let_through(self, program: Program) -> Program:
-        """The program with the auxiliary results as they were before they were stopped: that held for it alone."""
+        """The program with the auxiliary results as they were before they were stopped."""
         made = {t: s for s in program.body.statements if isinstance(s, Assign) for t in s.targets}
         results = list(program.body.results)
         for k in range(len(self.results), self.count):
@@ -145,11 +174,11 @@ class Opened:
 
     def answer(self, results: list[Any]) -> tuple[Any, Any]:
         """The function's value and what it returned beside it, from the program's results."""
-        aux = results[len(self.results):self.count]
-        return put_together(self.template, results[:len(self.results)]), put_together(self.aux_template, aux)
+        aux = results[len(self.results) : self.count]
+        return put_together(self.template, results[: len(self.results)]), put_together(self.aux_template, aux)
 
     def unpack(self, positions: tuple[int, ...], found: list[Any]) -> tuple:
-        """Derivatives by the chosen leaves in the arguments' own structure; by a Python float, a Python float."""
+        """Derivatives in the arguments' own structure; by a Python float, a Python float."""
         leaves = [None] * len(self.leaves)
         for k, parameter, one in zip(self.chosen, self.parameters, found, strict=True):
             weak = parameter.type.weak and not self.s.type(one).shape
@@ -193,16 +222,27 @@ def zero_of(s: Any, of: Any) -> Any:
 
 def refuse_unlike(primal: Any, given: Any, what: str, whose: str, location: Any) -> None:
     """Refuse a tangent or cotangent of a type that is not that of what it belongs to."""
-    if primal.ndim != given.ndim or any(isinstance(a, int) and isinstance(b, int) and a != b
-                                        for a, b in zip(primal.shape, given.shape, strict=True)):
+    if primal.ndim != given.ndim or any(
+        isinstance(a, int) and isinstance(b, int) and a != b
+        for a, b in zip(primal.shape, given.shape, strict=True)
+    ):
         raise ShapeMismatchError(
             f"{whose} needs a {what} of shape {shown(primal.shape)}, and was given one of shape "
-            f"{shown(given.shape)}", f"give the {what} the shape of what it belongs to", location)
-    if not (primal.dtype == given.dtype or given.weak and given.dtype.kind in "biuf" or (
-            given.weak and primal.dtype.kind == "c")):
+            f"{shown(given.shape)}",
+            f"give the {what} the shape of what it belongs to",
+            location,
+        )
+    if not (
+        primal.dtype == given.dtype
+        or given.weak
+        and given.dtype.kind in "biuf"
+        or (given.weak and primal.dtype.kind == "c")
+    ):
         raise TypeMismatchError(
             f"{whose} needs a {what} of dtype {primal.dtype}, and was given one of dtype {given.dtype}",
-            f"convert it with .astype(np.{primal.dtype})", location)
+            f"convert it with .astype(np.{primal.dtype})",
+            location,
+        )
 
 
 def check_like(s: Any, primals: list, given: list, what: str, whose: str, node: Any) -> list[Any]:
@@ -214,12 +254,17 @@ def check_like(s: Any, primals: list, given: list, what: str, whose: str, node: 
             require_zero(s, one, what, whose, node)
             continue
         if not s.number(one):
-            raise TypeMismatchError(f"{whose} needs a {what} of dtype {want.dtype}, and was given a "
-                                    f"{type(one).__name__}", "give an array or a number", s.location(node))
+            raise TypeMismatchError(
+                f"{whose} needs a {what} of dtype {want.dtype}, and was given a {type(one).__name__}",
+                "give an array or a number",
+                s.location(node),
+            )
         have = s.type(one)
         refuse_unlike(want, have, what, whose, s.location(node))
         for a, b in zip(want.shape, have.shape, strict=True):
-            s.builder.require_same(a, b, f"{whose} was given a {what} of another shape than what it belongs to")
+            s.builder.require_same(
+                a, b, f"{whose} was given a {what} of another shape than what it belongs to"
+            )
         seeds.append(as_seed(s, s.operand(one), want))
     return seeds
 
@@ -264,9 +309,12 @@ def paired(template: Any, value: Any, what: str, whose: str, location: Any) -> l
         same = same_metadata(metadata, template.metadata) and len(children) == len(template.children)
         pairs = list(zip(template.children, children, strict=True)) if same else None
     if pairs is None:
-        raise TypeMismatchError(f"{whose} was given a {what} of another structure than what it belongs to: a "
-                                f"{type(value).__name__} for a {kind_of(template)}",
-                                f"give the {what} the structure of what it belongs to", location)
+        raise TypeMismatchError(
+            f"{whose} was given a {what} of another structure than what it belongs to: a "
+            f"{type(value).__name__} for a {kind_of(template)}",
+            f"give the {what} the structure of what it belongs to",
+            location,
+        )
     return [leaf for pair in pairs for leaf in paired(*pair, what, whose, location)]
 
 

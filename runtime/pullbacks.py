@@ -3,6 +3,7 @@
 From outside a program is made in two parts, which are two functions. Inside a function that is being
 specialised, the second part is emitted where the pullback is called.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -38,9 +39,12 @@ class WithAux(Transformation):
     def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
         result = call(s, self.function, arguments, keywords, node)
         if not (isinstance(result, tuple) and len(result) == 2):
-            raise TypeMismatchError(f"{self.what} with has_aux=True needs a function that returns (value, aux), and "
-                                    f"this one returns a {type(result).__name__}", "return a tuple of two",
-                                    s.location(node))
+            raise TypeMismatchError(
+                f"{self.what} with has_aux=True needs a function that returns (value, aux), and "
+                f"this one returns a {type(result).__name__}",
+                "return a tuple of two",
+                s.location(node),
+            )
         value, aux = result
         leaves: list[Any] = []
         template = take_apart(aux, leaves)
@@ -111,7 +115,8 @@ class InTwo(Transformation):
                 raise NotDifferentiableError(
                     f"{self.what} needs floating-point inputs, and {name} was given one of dtype {shown}",
                     "pass a float (1.0 instead of 1), or convert the array with x.astype(float); what is not "
-                    "differentiated can be captured: lambda x: f(x, n)")
+                    "differentiated can be captured: lambda x: f(x, n)",
+                )
         return Run(self, name, primals, leaves, structure)
 
 
@@ -134,13 +139,17 @@ class Run:
         for value, known, one in zip(of, types, given, strict=True):
             if not known.inexact:
                 if one is not None and np.any(one) and np.asarray(one).dtype.kind != "V":
-                    raise TypeMismatchError(f"{self.whose} was given a {what} other than 0 for an integer or bool",
-                                            f"give the {what} 0")
+                    raise TypeMismatchError(
+                        f"{self.whose} was given a {what} other than 0 for an integer or bool",
+                        f"give the {what} 0",
+                    )
                 continue
             if not is_dynamic_leaf(one):
-                raise TypeMismatchError(f"{self.whose} needs a {what} of dtype {known.dtype}, and was given "
-                                        f"{'a bool' if isinstance(one, bool) else f'a {type(one).__name__}'}",
-                                        "give an array or a number")
+                raise TypeMismatchError(
+                    f"{self.whose} needs a {what} of dtype {known.dtype}, and was given "
+                    f"{'a bool' if isinstance(one, bool) else f'a {type(one).__name__}'}",
+                    "give an array or a number",
+                )
             refuse_unlike(known.with_shape(np.shape(value)), known_type(one), what, self.whose, None)
             seeds.append(one if known.shape else known.dtype.type(one))
         return seeds
@@ -160,12 +169,16 @@ class Run:
     def push(self, *tangents: Any) -> Any:
         """The tangent of the function's value."""
         if len(tangents) != len(self.primals):
-            raise TypeMismatchError(f"{self.whose} was given {len(tangents)} tangents for {len(self.primals)} primals",
-                                    "give one tangent for each primal")
+            raise TypeMismatchError(
+                f"{self.whose} was given {len(tangents)} tangents for {len(self.primals)} primals",
+                "give one tangent for each primal",
+            )
         given, structure = flatten((tangents, {}))
         if structure != self.structure:
-            raise TypeMismatchError(f"{self.whose} was given tangents of another structure than its primals",
-                                    "give the tangent the structure of what it belongs to")
+            raise TypeMismatchError(
+                f"{self.whose} was given tangents of another structure than its primals",
+                "give the tangent the structure of what it belongs to",
+            )
         seeds = self.seeds("tangent", self.leaves, [known_type(leaf) for leaf in self.leaves], given)
         dots = iter(self.compiled.run_second(self.residuals, seeds))
         tangents_of = {}
@@ -237,7 +250,7 @@ class InnerPullback:
         outputs = [s.operand(result) for result in self.primal]
         seeds = check_like(s, outputs, given, "cotangent", opened.what, node)
         results = opened.splice(self.derived, *seeds, *opened.unused_seeds())
-        return opened.unpack(self.positions, results[opened.count:])
+        return opened.unpack(self.positions, results[opened.count :])
 
 
 class InnerReverse(Transformation):
@@ -249,9 +262,10 @@ class InnerReverse(Transformation):
 
     def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
         positions = tuple(range(len(arguments)))
-        opened = Opened(s, self.function, arguments, keywords, positions, "vjp", node, self.program_name(),
-                        self.has_aux)
+        opened = Opened(
+            s, self.function, arguments, keywords, positions, "vjp", node, self.program_name(), self.has_aux
+        )
         primal = opened.splice(opened.program)
         value, aux = opened.answer(primal)
-        pullback = InnerPullback(opened, positions, primal[:len(opened.outputs)])
+        pullback = InnerPullback(opened, positions, primal[: len(opened.outputs)])
         return (value, pullback, aux) if self.has_aux else (value, pullback)

@@ -1,4 +1,5 @@
 """What a transformed function is, and what happens when it is called."""
+
 from __future__ import annotations
 
 import functools
@@ -117,7 +118,7 @@ class Transformation:
         return error
 
     def specialised(self, key: Any, leaves: list, structure: Any) -> Any:
-        """The core program for these arguments; sizes that turn out to be needed become part of the signature."""
+        """The core program for these arguments; sizes that must be known become part of the signature."""
         static = key[2]
         names = self.leaf_names(leaves, structure, static)
         while True:
@@ -190,7 +191,7 @@ def innermost(function: Any) -> Any:
 
 
 def names_of_leaves(function: Any, leaves: list, structure: Any) -> list[str | None]:
-    """Names such as `w`, `params_w` and `layers_0_w`, from the parameters' names and the paths of the leaves."""
+    """Names such as `w`, `params_w`, `layers_0_w`: from the parameters' names and the paths of leaves."""
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):

@@ -1,4 +1,5 @@
 """The examples in README.md and docs/ run, and print what they say."""
+
 import contextlib
 import importlib.util
 import io
@@ -21,7 +22,9 @@ def test_examples(page, tmp_path):
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
         exec(compile(program, str(file), "exec"), {"__name__": "example", "__file__": str(file)})
-    said = [line.rstrip() for kind, text in blocks if kind == "text" for line in text.splitlines() if line.strip()]
+    said = [
+        line.rstrip() for kind, text in blocks if kind == "text" for line in text.splitlines() if line.strip()
+    ]
     assert [line.rstrip() for line in printed.getvalue().splitlines() if line.strip()] == said
 
 

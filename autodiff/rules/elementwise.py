@@ -178,7 +178,8 @@ derivative(angle, jvp=lambda t, out, x: np.imag(t / x) if np.iscomplexobj(x) els
 derivative(astype, jvp=lambda t, out, x, dtype: astype(t, dtype=dtype), vjp=lambda ct, out, x, dtype: ct)
 
 zero_derivative(
-    elementwise.stop_gradient, elementwise.sign, elementwise.floor, elementwise.ceil, elementwise.trunc, elementwise.rint,
+    elementwise.stop_gradient, elementwise.sign, elementwise.floor, elementwise.ceil, elementwise.trunc,
+    elementwise.rint,
     elementwise.floor_divide, elementwise.gcd, elementwise.lcm,
     elementwise.less, elementwise.less_equal, elementwise.greater, elementwise.greater_equal,
     elementwise.equal, elementwise.not_equal, elementwise.isnan, elementwise.isinf, elementwise.isfinite,

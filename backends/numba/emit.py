@@ -58,8 +58,14 @@ def compiled_form(
     fresh_results: bool = False,
     merge: bool = True,
 ) -> Program:
-    """The loop program with its writes in place: what is emitted."""
-    return write_in_place(fuse(program, merge, in_library), owned_parameters, fresh_results)
+    """The loop program with its writes in place: what is emitted.
+
+    Before fusing, a small view that outlives a write is copied. Once its elements are read in nests of their
+    own, the whole array would have to be.
+    """
+    owned = frozenset(owned_parameters)
+    parted = write_in_place(program, owned)
+    return write_in_place(fuse(parted, merge, in_library), owned, fresh_results)
 
 
 def emit(program: Program, cache: bool = False, **options: Any) -> Text:

@@ -33,7 +33,7 @@ from ...codegen.expand import Expander
 from ...codegen.registry import PRIMITIVES
 from . import elementwise, forms
 from .library import Calls, read
-from .waiting import waiting
+from .waiting import is_number, sums, waiting
 
 RULES: dict[str, Callable[[Lowering, Assign], Operand | None]] = {}  # noqa: F821
 # These print for Numba as they do for NumPy.
@@ -95,6 +95,9 @@ class Lowering(Expander):
         self.sizes: set[Variable] = set()  # of arguments: at least 2
         # In an innermost loop: what each round gets from the one before.
         self.waiting: frozenset[Variable] | None = None
+        self.sums: frozenset[Variable] = frozenset()
+        # Whether it carries numbers that are not sums, and so runs one round at a time.
+        self.serial = False
 
     def rule(self, statement: Assign) -> Callable | None:
         primitive = statement.primitive
@@ -129,9 +132,11 @@ class Lowering(Expander):
                 )
                 self.builder.append(statement)
             case For():
-                outer, self.waiting = self.waiting, waiting(statement)
+                outer = self.waiting, self.sums, self.serial
+                self.waiting, self.sums = waiting(statement), sums(statement)
+                self.serial = any(is_number(c) and c not in self.sums for c in statement.carried)
                 body = self.ended(statement.body, statement.carried)
-                self.waiting = outer
+                self.waiting, self.sums, self.serial = outer
                 self.builder.append(dataclasses.replace(statement, body=body))
             case While():
                 outer, self.waiting = self.waiting, None

@@ -222,3 +222,87 @@ def searchsorted(a, v, right):
         else:
             high = middle
     return low
+
+
+# Inlined always, so that a block is worked out once for all of its words.
+inlined = numba.njit(error_model="numpy", cache=True, forceinline=True)
+
+
+@inlined
+def mixed(x0, x1, distance):
+    x0 = np.uint32(x0 + x1)
+    return x0, np.uint32((np.uint32(x1 << np.uint32(distance)) | (x1 >> np.uint32(32 - distance))) ^ x0)
+
+
+@inlined
+def threefry2x32(key0, key1, x0, x1):
+    """Threefry-2x32 in 20 rounds (J. Salmon and others, SC 2011)."""
+    key2 = np.uint32(key0 ^ key1 ^ np.uint32(0x1BD11BDA))
+    x0, x1 = np.uint32(x0 + key0), np.uint32(x1 + key1)
+    x0, x1 = mixed(x0, x1, 13)
+    x0, x1 = mixed(x0, x1, 15)
+    x0, x1 = mixed(x0, x1, 26)
+    x0, x1 = mixed(x0, x1, 6)
+    x0, x1 = np.uint32(x0 + key1), np.uint32(np.uint32(x1 + key2) + np.uint32(1))
+    x0, x1 = mixed(x0, x1, 17)
+    x0, x1 = mixed(x0, x1, 29)
+    x0, x1 = mixed(x0, x1, 16)
+    x0, x1 = mixed(x0, x1, 24)
+    x0, x1 = np.uint32(x0 + key2), np.uint32(np.uint32(x1 + key0) + np.uint32(2))
+    x0, x1 = mixed(x0, x1, 13)
+    x0, x1 = mixed(x0, x1, 15)
+    x0, x1 = mixed(x0, x1, 26)
+    x0, x1 = mixed(x0, x1, 6)
+    x0, x1 = np.uint32(x0 + key0), np.uint32(np.uint32(x1 + key1) + np.uint32(3))
+    x0, x1 = mixed(x0, x1, 17)
+    x0, x1 = mixed(x0, x1, 29)
+    x0, x1 = mixed(x0, x1, 16)
+    x0, x1 = mixed(x0, x1, 24)
+    x0, x1 = np.uint32(x0 + key1), np.uint32(np.uint32(x1 + key2) + np.uint32(4))
+    x0, x1 = mixed(x0, x1, 13)
+    x0, x1 = mixed(x0, x1, 15)
+    x0, x1 = mixed(x0, x1, 26)
+    x0, x1 = mixed(x0, x1, 6)
+    x0, x1 = np.uint32(x0 + key2), np.uint32(np.uint32(x1 + key0) + np.uint32(5))
+    return x0, x1
+
+
+@inlined
+def philox4x32(key0, key1, x0, x1, x2, x3):
+    """Philox-4x32 in 10 rounds (J. Salmon and others, SC 2011)."""
+    for _ in range(10):
+        first, second = np.uint64(x0) * np.uint64(0xD2511F53), np.uint64(x2) * np.uint64(0xCD9E8D57)
+        x0, x1 = np.uint32(np.uint32(second >> np.uint64(32)) ^ x1 ^ key0), np.uint32(second)
+        x2, x3 = np.uint32(np.uint32(first >> np.uint64(32)) ^ x3 ^ key1), np.uint32(first)
+        key0, key1 = np.uint32(key0 + np.uint32(0x9E3779B9)), np.uint32(key1 + np.uint32(0xBB67AE85))
+    return x0, x1, x2, x3
+
+
+@inlined
+def threefry_word0(key0, key1, x0, x1):
+    return threefry2x32(key0, key1, x0, x1)[0]
+
+
+@inlined
+def threefry_word1(key0, key1, x0, x1):
+    return threefry2x32(key0, key1, x0, x1)[1]
+
+
+@inlined
+def philox_word0(key0, key1, x0, x1, x2, x3):
+    return philox4x32(key0, key1, x0, x1, x2, x3)[0]
+
+
+@inlined
+def philox_word1(key0, key1, x0, x1, x2, x3):
+    return philox4x32(key0, key1, x0, x1, x2, x3)[1]
+
+
+@inlined
+def philox_word2(key0, key1, x0, x1, x2, x3):
+    return philox4x32(key0, key1, x0, x1, x2, x3)[2]
+
+
+@inlined
+def philox_word3(key0, key1, x0, x1, x2, x3):
+    return philox4x32(key0, key1, x0, x1, x2, x3)[3]

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from ...codegen.core import Assign, For, If, Statement, Variable, While, operands_of, variables_in, walk
+from collections import Counter
+
+from ...codegen.core import (
+    Assign,
+    For,
+    If,
+    Statement,
+    Variable,
+    While,
+    blocks_of,
+    operands_of,
+    variables_in,
+    walk,
+)
 
 
 def waiting(loop: For) -> frozenset[Variable] | None:
@@ -13,6 +26,26 @@ def waiting(loop: For) -> frozenset[Variable] | None:
     if found:
         spread(loop.body.statements, found)
     return frozenset(found)
+
+
+def sums(loop: For) -> frozenset[Variable]:
+    """The numbers that a fused loop carries only to add to them, which it may do in any order."""
+    if not loop.fused:
+        return frozenset()
+    read: Counter[Variable] = Counter(variables_in(loop.body.results))
+    for statement in walk(loop.body):
+        read.update(variables_in(operands_of(statement)))
+        read.update(variable for block in blocks_of(statement) for variable in variables_in(block.results))
+    added = {
+        (statement.operands[0], statement.targets[0])
+        for statement in loop.body.statements
+        if isinstance(statement, Assign)
+        and statement.primitive.name == "add"
+        and isinstance(statement.operands[0], Variable)
+        and statement.targets[0].type.dtype.char in "fd"
+    }
+    ends = zip(loop.carried, loop.body.results)
+    return frozenset(carried for carried, end in ends if read[carried] == 1 and (carried, end) in added)
 
 
 def spread(statements: list[Statement], found: set[Variable]) -> None:

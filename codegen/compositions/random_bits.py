@@ -1,8 +1,6 @@
-"""Counter-based random bits: Threefry-2x32 and Philox-4x32, and the keys that select their streams.
+"""Random bits, and the keys that select their streams.
 
-J. Salmon, M. Moraes, R. Dror and D. Shaw, Parallel random numbers: as easy as 1, 2, 3 (SC 2011). A block of
-random words is a function of a key and a counter, so that any number of streams need no state.
-
+A block of random words is a function of a key and a counter, so that any number of streams need no state.
 A key is an array of shape (2,). Its dtype says which generator it belongs to, so that this is known wherever the
 key goes: uint32 for Threefry (the two words of its key), uint64 for Philox (its key, and the upper half of its
 counter). Arithmetic is on arrays only: NumPy warns where scalars wrap around.
@@ -11,38 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..primitives.random_bits import philox, threefry
 from .arguments import product, shape_tuple
 
 WORD = 0xFFFFFFFF
 
-THREEFRY_ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
-THREEFRY_PARITY = 0x1BD11BDA
-THREEFRY_GROUPS = 5
-
-PHILOX_MULTIPLIERS = (0xD2511F53, 0xCD9E8D57)
-PHILOX_STEPS = (0x9E3779B9, 0xBB67AE85)
-PHILOX_ROUNDS = tuple(range(10))
 # What changes a key so that the keys made from it come from another stream than its numbers (digits of pi).
 PHILOX_KEYS = 0x243F6A88
-
-
-def rotated(x, distance):
-    """32-bit words rotated to the left."""
-    return (x << distance) | (x >> (32 - distance))
-
-
-def threefry2x32(key0, key1, x0, x1):
-    """The 20 rounds of Threefry-2x32 on arrays of uint32."""
-    keys = (key0, key1, key0 ^ key1 ^ THREEFRY_PARITY)
-    x0 = x0 + key0
-    x1 = x1 + key1
-    for group in range(THREEFRY_GROUPS):
-        for distance in THREEFRY_ROTATIONS[group % 2]:
-            x0 = x0 + x1
-            x1 = rotated(x1, distance) ^ x0
-        x0 = x0 + keys[(group + 1) % 3]
-        x1 = x1 + keys[(group + 2) % 3] + (group + 1)
-    return x0, x1
 
 
 def low_word(x):
@@ -60,29 +33,17 @@ def long_word(low, high):
     return low.astype(np.uint64) | (high.astype(np.uint64) << 32)
 
 
-def philox4x32(key0, key1, x0, x1, x2, x3):
-    """The 10 rounds of Philox-4x32 on arrays of uint32."""
-    for _ in PHILOX_ROUNDS:
-        first = x0.astype(np.uint64) * PHILOX_MULTIPLIERS[0]
-        second = x2.astype(np.uint64) * PHILOX_MULTIPLIERS[1]
-        x0, x2 = high_word(second) ^ x1 ^ key0, high_word(first) ^ x3 ^ key1
-        x1, x3 = low_word(second), low_word(first)
-        key0 = key0 + PHILOX_STEPS[0]
-        key1 = key1 + PHILOX_STEPS[1]
-    return x0, x1, x2, x3
-
-
 def threefry_blocks(key, counters):
     """The two words of each block of a key's stream."""
-    return threefry2x32(key[0:1], key[1:2], high_word(counters), low_word(counters))
+    return threefry(key[0:1], key[1:2], high_word(counters), low_word(counters))
 
 
 def philox_blocks(key, counters, for_keys=False):
     """The four words of each block of a key's stream, or of the stream that its keys come from."""
     word, stream = key[0:1], key[1:2]
     key0 = low_word(word) ^ PHILOX_KEYS if for_keys else low_word(word)
-    return philox4x32(key0, high_word(word), low_word(counters), high_word(counters),
-                      low_word(stream), high_word(stream))
+    return philox(key0, high_word(word), low_word(counters), high_word(counters),
+                  low_word(stream), high_word(stream))
 
 
 def is_philox(key):

@@ -141,12 +141,14 @@ def inverse_erf(x):
     else:
         pieces = ((w < 5, w - 2.5, SINGLE_CENTRE), (True, root - 3, SINGLE_TAIL))
     _, place, coefficients = pieces[-1]
-    factor, last = polynomial(coefficients[:-1], place), coefficients[-1]
+    factor, last = polynomial(coefficients[:-2], place), coefficients[-2:]
     for near, piece_place, coefficients in reversed(pieces[:-1]):
-        factor = np.where(near, polynomial(coefficients[:-1], piece_place), factor)
+        factor = np.where(near, polynomial(coefficients[:-2], piece_place), factor)
         place = np.where(near, piece_place, place)
-        last = np.where(near, coefficients[-1], last)
-    return multiply_add(factor, place, last.astype(x.dtype)) * x
+        last = [np.where(near, one, other) for one, other in zip(coefficients[-2:], last)]
+    for coefficient in last:
+        factor = multiply_add(factor, place, coefficient.astype(x.dtype))
+    return factor * x
 
 
 def flat_normal(key, start, count, dtype):

@@ -80,7 +80,7 @@ def lower_series(a, z):
     term, term_slope = np.ones(a.shape), np.zeros(a.shape)
     total, slope = np.ones(a.shape), np.zeros(a.shape)
     n = 0.0
-    while np.any(term > 1e-17 * total) and n < 20000:
+    while np.any(term > 1e-18 * total) and n < 20000:
         n += 1
         ratio = z / (a + n)
         term_slope = (term_slope - term / (a + n)) * ratio
@@ -97,9 +97,10 @@ def upper_fraction(a, z):
     d = 1 / b
     d_slope = d * d
     total, slope = d, d_slope
-    change = np.full(a.shape, 2.0)
+    change, step = np.full(a.shape, 2.0), np.ones(a.shape)
     i = 0.0
-    while np.any(np.abs(change - 1) > 1e-16) and i < 20000:
+    # The fraction of an integer `a` is finite; that of its slope isn't.
+    while np.any((np.abs(change - 1) > 1e-15) | (np.abs(step) > 1e-15 * np.abs(slope))) and i < 20000:
         i += 1
         numerator = i * (a - i)
         b = b + 2
@@ -109,7 +110,8 @@ def upper_fraction(a, z):
         d = 1 / (numerator * d + b)
         d_slope = -d * d * denominator_slope
         change = c * d
-        slope = slope * change + total * (c_slope * d + c * d_slope)
+        step = slope * (change - 1) + total * (c_slope * d + c * d_slope)
+        slope = slope + step
         total = total * change
     return total, slope
 

@@ -10,6 +10,7 @@ from . import (
     indexing,
     linalg,
     promotion,
+    random_bits,
     reductions,
     scans,
     slices,

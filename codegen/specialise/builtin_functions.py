@@ -28,7 +28,7 @@ from .iteration import (
 from .iteration_tools import TOOLS
 from .machine import Specialiser
 from .numpy_queries import QUERIES
-from .operators import binary
+from .operators import OPERATOR_FUNCTIONS, binary
 from .ordering import extreme, make_sorted, quantifier
 from .texts import show, to_format, to_string
 from .values import Array, ArrayMethod, Closure, Method, has_dynamic, is_dynamic
@@ -236,6 +236,7 @@ def is_callable(s: Specialiser, arguments: list, keywords: dict, node: Any) -> A
 BUILTINS = {
     **QUERIES,
     **TOOLS,
+    **OPERATOR_FUNCTIONS,
     len: length,
     range: make_range,
     enumerate: make_enumerate,

@@ -206,6 +206,20 @@ def compare_two(s: Specialiser, kind: Any, left: Any, right: Any, node: Any) -> 
     return binary(s, kind, left, right, node) if decided is None else decided
 
 
+def operator_function(kind: type) -> Any:
+    """The handler of a function of the operator module that takes two operands."""
+
+    def run(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+        left, right = arguments
+        return (compare_two if issubclass(kind, gast.cmpop) else binary)(s, kind(), left, right, node)
+
+    return run
+
+
+OPERATOR_FUNCTIONS = {native: operator_function(kind) for kind, (native, _) in OPERATORS.items()
+                      if not issubclass(kind, gast.unaryop)}
+
+
 def decide(s: Specialiser, kind: Any, left: Any, right: Any) -> bool | None:
     """The outcome of a comparison of sizes, where what is known of them settles it."""
     flipped = {gast.Lt: gast.Gt, gast.LtE: gast.GtE, gast.Gt: gast.Lt, gast.GtE: gast.LtE}

@@ -1,4 +1,5 @@
 """checkpoint: the same numbers, with less kept."""
+
 import tracemalloc
 
 import numpy as np

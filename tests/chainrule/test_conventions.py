@@ -1,4 +1,5 @@
 """Arguments and results of the public functions are as in JAX. Expected values are closed forms."""
+
 import functools
 
 import numpy as np
@@ -14,9 +15,21 @@ def weighted(x, y, power=2):
     return np.sum(x**power * y)
 
 
-@pytest.mark.parametrize("argnums, bare", [(0, True), (1, True), (-1, True), (-2, True), (np.int64(1), True),
-                                           ((0,), False), ((0, 1), False), ([1, 0], False), ((-1, -2), False),
-                                           (np.array([0, 1]), False)])
+@pytest.mark.parametrize(
+    "argnums, bare",
+    [
+        (0, True),
+        (1, True),
+        (-1, True),
+        (-2, True),
+        (np.int64(1), True),
+        ((0,), False),
+        ((0, 1), False),
+        ([1, 0], False),
+        ((-1, -2), False),
+        (np.array([0, 1]), False),
+    ],
+)
 def test_argnums(argnums, bare):
     partials = [2 * X * Y, X**2]
     got = cr.grad(weighted, argnums)(X, Y)
@@ -62,6 +75,7 @@ class Model:
 def outer(x):
     def inner(z):
         return np.sum(z * z * x)
+
     return cr.grad(inner)(x)
 
 
@@ -164,8 +178,11 @@ def test_jacobians_of_structures():
     f = lambda p, z: {"product": p["x"] * z, "pair": (np.sum(p["x"]), p["s"] * z)}
     p, z = {"x": X, "s": 2.0}, 3.0
     for jacobian in (cr.jacfwd, cr.jacrev):
-        by_p, by_z = (lambda j: [{k: j[k][i] if k == "product" else (j[k][0][i], j[k][1][i]) for k in j}
-                                 for i in (0, 1)])(jacobian(f, (0, 1))(p, z))
+        by_p, by_z = (
+            lambda j: [
+                {k: j[k][i] if k == "product" else (j[k][0][i], j[k][1][i]) for k in j} for i in (0, 1)
+            ]
+        )(jacobian(f, (0, 1))(p, z))
         np.testing.assert_allclose(by_p["product"]["x"], 3 * np.eye(3))
         np.testing.assert_allclose(by_p["product"]["s"], np.zeros(3))
         np.testing.assert_allclose(by_p["pair"][0]["x"], np.ones(3))

@@ -1,4 +1,5 @@
 """Transformations in transformations, outside and inside functions, against closed forms."""
+
 import numpy as np
 import pytest
 
@@ -61,10 +62,19 @@ def test_inside_with_structures_and_aux():
         (value, aux), (by_p, by_s) = cr.value_and_grad(loss, (0, 1), has_aux=True)({"a": x, "b": x * x}, 2.0)
         pulled = cr.vjp(lambda z: {"out": (z * x, z)}, x)[1]({"out": (x, x)})[0]
         jacobian, more = cr.jacrev(lambda z: ((z * z, z), z), has_aux=True)(x)
-        return (value + np.sum(by_p["a"]) + np.sum(by_p["b"]) + by_s + np.sum(aux["seen"]) + np.sum(pulled)
-                + np.sum(jacobian[0]) + np.sum(jacobian[1]) + np.sum(more))
+        return (
+            value
+            + np.sum(by_p["a"])
+            + np.sum(by_p["b"])
+            + by_s
+            + np.sum(aux["seen"])
+            + np.sum(pulled)
+            + np.sum(jacobian[0])
+            + np.sum(jacobian[1])
+            + np.sum(more)
+        )
 
-    # value 2 sum x**3; by a: 2 x**2; by b: 2 x; by s: sum x**3; seen: x; pulled: x*x + x; jacobians: 2x and 1; x
+    # value 2 sum x**3; by a: 2 x**2; by b: 2 x; by s: sum x**3; seen: x; pulled: x*x + x; jacobians: 2x, 1; x
     wanted = lambda x: np.sum(2 * x**3 + 2 * x**2 + 2 * x + x**3 + x + x**2 + x + 2 * x + 1 + x)
     slope = lambda x: 9 * x**2 + 4 * x + 2 + 1 + 2 * x + 1 + 2 + 1
     np.testing.assert_allclose(cr.jit(inner)(X), wanted(X))
@@ -102,11 +112,14 @@ def test_stop_gradient():
 
 def test_linearize_runs_the_function_once():
     text = []
+
     def costly(x):
         return np.sum(np.exp(np.sin(x)) * x)
+
     value, push = cr.linearize(costly, X)
     program = push.__self__.compiled.second_program
     from chainrule.codegen.core import walk
+
     text = [s.primitive.name for s in walk(program.body)]
     assert "exp" not in text, "the linear part computes the function again"
     np.testing.assert_allclose(push(V), (np.exp(np.sin(X)) * (1 + X * np.cos(X))) @ V)
@@ -121,5 +134,6 @@ def test_linearize_through_loops():
         for k in range(2):
             y = y * x if y > 0 else y
         return y
+
     value, push = cr.linearize(power, 2.0)
     assert (value, push(1.0), push(-2.0)) == (64.0, 192.0, -384.0)

@@ -1,4 +1,5 @@
 """The text of every stage runs by itself, gives the same numbers, and is formatted as ruff would."""
+
 import importlib.util
 import shutil
 import subprocess
@@ -95,7 +96,11 @@ PROGRAMS = {
 
 
 def flat(result):
-    return [leaf for part in result for leaf in flat(part)] if isinstance(result, tuple) else [np.asarray(result)]
+    return (
+        [leaf for part in result for leaf in flat(part)]
+        if isinstance(result, tuple)
+        else [np.asarray(result)]
+    )
 
 
 def ran(text, stage, folder, arguments):
@@ -144,7 +149,9 @@ def test_is_formatted(tmp_path):
     if ruff is None:
         pytest.skip("ruff is not installed")
     for command in (["format", "--check", "--diff"], ["check", "--select", "F"]):
-        done = subprocess.run([ruff, *command, "--isolated", "."], cwd=tmp_path, capture_output=True, text=True)
+        done = subprocess.run(
+            [ruff, *command, "--isolated", "."], cwd=tmp_path, capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stdout + done.stderr
 
 

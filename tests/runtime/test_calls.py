@@ -1,4 +1,5 @@
 """What happens at a call: which program, whose memory, which types."""
+
 import collections
 import dataclasses
 import threading
@@ -149,7 +150,13 @@ def test_dtypes(transform):
     f = transform(cr.value_and_grad(lambda x: np.sum(x * 2.0 + np.sin(x))))
     value, slope = f(1.0)
     assert type(slope) is float and type(value) is np.float64
-    for x in (np.float32(1.0), np.ones(3, np.float32), np.ones(3, np.float32)[0], np.float64(1.0), np.ones(())):
+    for x in (
+        np.float32(1.0),
+        np.ones(3, np.float32),
+        np.ones(3, np.float32)[0],
+        np.float64(1.0),
+        np.ones(()),
+    ):
         value, slope = f(x)
         assert slope.dtype == x.dtype == value.dtype
         np.testing.assert_allclose(slope, 2.0 + np.cos(1.0), rtol=1e-6)
@@ -186,6 +193,7 @@ def test_errors_name_the_users_line(transform):
 def test_generated_source_is_in_linecache():
     import linecache
     import traceback
+
     try:
         cr.grad(failing)(np.full(3, 10.0))
     except ValueError as error:

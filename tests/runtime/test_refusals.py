@@ -1,4 +1,5 @@
 """What is refused as JAX refuses it, with the text: what is wrong, whose fault, what to write instead."""
+
 import numpy as np
 import pytest
 
@@ -20,54 +21,141 @@ def count(x):
 
 
 REFUSED = {
-    "vector": (lambda: cr.grad(double)(X), TypeError,
-               r"grad of double needs a scalar output, and this one has shape \(3,\)\nInstead: sum it, or use jacrev or vjp"),
-    "matrix": (lambda: cr.value_and_grad(lambda x: np.outer(x, x))(X), TypeError,
-               r"value_and_grad of function needs a scalar output, and this one has shape \(3, 3\)"),
-    "tuple": (lambda: cr.grad(lambda x: (x, x))(1.0), TypeError, "this one is a tuple with 2 arrays or numbers in it"),
+    "vector": (
+        lambda: cr.grad(double)(X),
+        TypeError,
+        r"grad of double needs a scalar output, and this one has shape \(3,\)\n"
+        r"Instead: sum it, or use jacrev or vjp",
+    ),
+    "matrix": (
+        lambda: cr.value_and_grad(lambda x: np.outer(x, x))(X),
+        TypeError,
+        r"value_and_grad of function needs a scalar output, and this one has shape \(3, 3\)",
+    ),
+    "tuple": (
+        lambda: cr.grad(lambda x: (x, x))(1.0),
+        TypeError,
+        "this one is a tuple with 2 arrays or numbers in it",
+    ),
     "none": (lambda: cr.grad(lambda x: None)(1.0), TypeError, "this one is a NoneType with no number in it"),
-    "integer output": (lambda: cr.grad(lambda x: np.sum(x > 0))(X), TypeError, "real floating-point output.*dtype int64"),
-    "complex output": (lambda: cr.grad(lambda x: x * 1j)(1.0), TypeError, "real floating-point output.*complex128"),
-    "int": (lambda: cr.grad(loss)(3), TypeError,
-            r"grad needs floating-point inputs, and loss was given one of dtype int64\nInstead: pass a float \(1.0"),
+    "integer output": (
+        lambda: cr.grad(lambda x: np.sum(x > 0))(X),
+        TypeError,
+        "real floating-point output.*dtype int64",
+    ),
+    "complex output": (
+        lambda: cr.grad(lambda x: x * 1j)(1.0),
+        TypeError,
+        "real floating-point output.*complex128",
+    ),
+    "int": (
+        lambda: cr.grad(loss)(3),
+        TypeError,
+        r"grad needs floating-point inputs, and loss was given one of dtype int64\n"
+        r"Instead: pass a float \(1.0",
+    ),
     "int array": (lambda: cr.grad(loss)(np.arange(3, dtype=np.int32)), TypeError, "dtype int32"),
     "bool array": (lambda: cr.grad(loss)(X > 0), TypeError, "dtype bool"),
-    "int in a dict": (lambda: cr.grad(lambda p: p["a"] * p["n"])({"a": 1.0, "n": 3}), TypeError, "dtype int64"),
+    "int in a dict": (
+        lambda: cr.grad(lambda p: p["a"] * p["n"])({"a": 1.0, "n": 3}),
+        TypeError,
+        "dtype int64",
+    ),
     "int for jacobian": (lambda: cr.jacfwd(double)(3), TypeError, "jacfwd needs floating-point inputs"),
-    "int from jacobian": (lambda: cr.jacrev(lambda x: x > 0)(X), TypeError,
-                          "jacrev of function needs floating-point outputs, and one has dtype bool"),
-    "int for vjp": (lambda: cr.vjp(double, 3), TypeError, "vjp needs floating-point inputs, and double was given one"),
-    "int for linearize": (lambda: cr.linearize(double, 3), TypeError, "linearize needs floating-point inputs"),
-    "argnum": (lambda: cr.grad(loss, 2)(X, 1.0), ValueError,
-               r"argnums=2 names an argument that isn't there: loss was called with 2 positional arguments"),
-    "argnum of a keyword": (lambda: cr.grad(loss, 1)(X, y=1.0), ValueError, "keyword arguments are not differentiated"),
+    "int from jacobian": (
+        lambda: cr.jacrev(lambda x: x > 0)(X),
+        TypeError,
+        "jacrev of function needs floating-point outputs, and one has dtype bool",
+    ),
+    "int for vjp": (
+        lambda: cr.vjp(double, 3),
+        TypeError,
+        "vjp needs floating-point inputs, and double was given one",
+    ),
+    "int for linearize": (
+        lambda: cr.linearize(double, 3),
+        TypeError,
+        "linearize needs floating-point inputs",
+    ),
+    "argnum": (
+        lambda: cr.grad(loss, 2)(X, 1.0),
+        ValueError,
+        r"argnums=2 names an argument that isn't there: loss was called with 2 positional arguments",
+    ),
+    "argnum of a keyword": (
+        lambda: cr.grad(loss, 1)(X, y=1.0),
+        ValueError,
+        "keyword arguments are not differentiated",
+    ),
     "negative argnum": (lambda: cr.jacrev(loss, (0, -2))(X), ValueError, "isn't there"),
-    "float argnum": (lambda: cr.grad(loss, 0.5)(X), TypeError, "argnums must be an int or a sequence of ints"),
+    "float argnum": (
+        lambda: cr.grad(loss, 0.5)(X),
+        TypeError,
+        "argnums must be an int or a sequence of ints",
+    ),
     "not a function": (lambda: cr.grad(3), TypeError, "expected a function, got int"),
-    "no aux": (lambda: cr.grad(loss, has_aux=True)(X), TypeError,
-               r"grad of loss with has_aux=True needs a function that returns \(value, aux\)"),
-    "no aux for vjp": (lambda: cr.vjp(loss, X, has_aux=True), TypeError, "vjp with has_aux=True needs a function"),
-    "tangent shape": (lambda: cr.jvp(double, (X,), (np.ones(2),)), ValueError,
-                      r"jvp of double needs a tangent of shape \(3,\), and was given one of shape \(2,\)"),
+    "no aux": (
+        lambda: cr.grad(loss, has_aux=True)(X),
+        TypeError,
+        r"grad of loss with has_aux=True needs a function that returns \(value, aux\)",
+    ),
+    "no aux for vjp": (
+        lambda: cr.vjp(loss, X, has_aux=True),
+        TypeError,
+        "vjp with has_aux=True needs a function",
+    ),
+    "tangent shape": (
+        lambda: cr.jvp(double, (X,), (np.ones(2),)),
+        ValueError,
+        r"jvp of double needs a tangent of shape \(3,\), and was given one of shape \(2,\)",
+    ),
     "tangent rank": (lambda: cr.jvp(double, (X,), (1.0,)), ValueError, r"needs a tangent of shape \(3,\)"),
-    "tangent dtype": (lambda: cr.jvp(double, (X,), (X.astype(np.float32),)), TypeError,
-                      "needs a tangent of dtype float64, and was given one of dtype float32"),
+    "tangent dtype": (
+        lambda: cr.jvp(double, (X,), (X.astype(np.float32),)),
+        TypeError,
+        "needs a tangent of dtype float64, and was given one of dtype float32",
+    ),
     "int tangent": (lambda: cr.jvp(double, (X,), (np.ones(3, int),)), TypeError, "dtype int64"),
-    "tangent structure": (lambda: cr.jvp(lambda p: p["a"], ({"a": X},), ((X,),)), TypeError, "of another structure"),
+    "tangent structure": (
+        lambda: cr.jvp(lambda p: p["a"], ({"a": X},), ((X,),)),
+        TypeError,
+        "of another structure",
+    ),
     "tangents": (lambda: cr.jvp(loss, (X, 1.0), (X,)), TypeError, "2 primals and 1 tangents"),
-    "bare primals": (lambda: cr.jvp(double, X, X), TypeError, r"as tuples\nInstead: write jvp\(f, \(x,\), \(v,\)\)"),
-    "tangent of an int": (lambda: cr.jvp(lambda x, n: x * n, (X, 3), (X, 1)), ValueError, "other than 0 for an integer"),
-    "cotangent shape": (lambda: cr.vjp(double, X)[1](np.ones(4)), ValueError,
-                        r"vjp of double needs a cotangent of shape \(3,\), and was given one of shape \(4,\)"),
-    "cotangent dtype": (lambda: cr.vjp(double, X)[1](X.astype(complex)), TypeError, "needs a cotangent of dtype float64"),
+    "bare primals": (
+        lambda: cr.jvp(double, X, X),
+        TypeError,
+        r"as tuples\nInstead: write jvp\(f, \(x,\), \(v,\)\)",
+    ),
+    "tangent of an int": (
+        lambda: cr.jvp(lambda x, n: x * n, (X, 3), (X, 1)),
+        ValueError,
+        "other than 0 for an integer",
+    ),
+    "cotangent shape": (
+        lambda: cr.vjp(double, X)[1](np.ones(4)),
+        ValueError,
+        r"vjp of double needs a cotangent of shape \(3,\), and was given one of shape \(4,\)",
+    ),
+    "cotangent dtype": (
+        lambda: cr.vjp(double, X)[1](X.astype(complex)),
+        TypeError,
+        "needs a cotangent of dtype float64",
+    ),
     "cotangent structure": (lambda: cr.vjp(lambda x: (x, x), X)[1](X), TypeError, "another structure"),
-    "cotangent inside": (lambda: cr.jit(lambda x: cr.vjp(double, x)[1](np.ones(4))[0])(X), ValueError,
-                         "shape"),
+    "cotangent inside": (
+        lambda: cr.jit(lambda x: cr.vjp(double, x)[1](np.ones(4))[0])(X),
+        ValueError,
+        "shape",
+    ),
     "linear tangent": (lambda: cr.linearize(double, X)[1](np.ones(2)), ValueError, r"of shape \(2,\)"),
     "linear tangents": (lambda: cr.linearize(double, X)[1](X, X), TypeError, "2 tangents for 1 primals"),
     "hvp": (lambda: cr.hvp(double, (X,), (X,)), TypeError, "grad of double needs a scalar output"),
-    "unhashable static": (lambda: cr.jit(loss, static_argnums=1)(X, [1.0]), TypeError,
-                          "a static argument must be hashable, and this list is not"),
+    "unhashable static": (
+        lambda: cr.jit(loss, static_argnums=1)(X, [1.0]),
+        TypeError,
+        "a static argument must be hashable, and this list is not",
+    ),
     "stage": (lambda: cr.source(double, "wasm")(X), ValueError, "there is no stage 'wasm'"),
 }
 

@@ -298,3 +298,10 @@ def test_flatten_and_unflatten_are_inverse(data):
     again, structure_again = tree.flatten(tree.unflatten(structure, leaves))
     assert all(a is b for a, b in zip(leaves, again, strict=True))
     assert structure == structure_again and hash(structure) == hash(structure_again)
+
+
+def test_vmap_over_children():
+    batch, x = Line(np.arange(3.0), 1.0, "first"), np.arange(3.0)
+    gradient = cr.vmap(cr.grad(lambda p, x: p(x) ** 2), in_axes=(Line(0, None, "first"), 0))(batch, x)
+    residual = 2 * (x * x + 1.0)
+    same(gradient, Line(residual * x, residual, "first"))

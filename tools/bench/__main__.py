@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from .measure import measure
-from .report import geometric_means, heading, line, notes
+from .report import cell, geometric_means, heading, line, notes
 from .run import ROWS, figures, selected
 
 
@@ -33,15 +33,15 @@ def main() -> None:
     if chosen.worker:
         return work(chosen.worker, chosen.quick, chosen.ports)
     print(heading(), flush=True)
-    rows = []
+    rows, means = [], {}
     for row in selected(chosen.k):
         rows.append(figures(row, chosen.quick))
         print(line(rows[-1]), flush=True)
-    means = geometric_means(rows)
-    print("", *(f"{name}: {cell or float('nan'):.3g}" for name, cell in means.items()), sep="\n")
+        means = geometric_means(rows)
+        if chosen.json:  # after every row: a run may be cut short
+            chosen.json.write_text(json.dumps(means | {"rows": rows}, indent=1))
+    print("", *(f"{name}: {cell(mean)}" for name, mean in means.items()), sep="\n")
     print("", *(note for row in rows for note in notes(row)), sep="\n")
-    if chosen.json:
-        chosen.json.write_text(json.dumps(means | {"rows": rows}, indent=1))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ import numpy as np
 from .contenders import all_calls
 from .row import Row
 
-SECONDS = 4.0  # for all rounds of a row together
+SECONDS = 2.0  # for all rounds of a row together
 ROUNDS = 3, 60
 LEAST = 2e-4  # a shorter call is repeated within its round
 

@@ -16,6 +16,16 @@ fma = intrinsic(lambda context, a, b, c: fused(a, b, c))
 
 
 @intrinsic
+def plus(context, total, x):
+    """total + x, which a loop may do in any order, so that it becomes vectors."""
+
+    def build(context, builder, signature, a):
+        return builder.fadd(*a, flags=("reassoc",))
+
+    return total(total, total), build
+
+
+@intrinsic
 def bits(context, x):
     """A number's bits, as an integer."""
     width = x.bitwidth

@@ -1,4 +1,4 @@
-"""The coefficients in backends/numba/elementary: Chebyshev interpolation with 100 digits, rounded to doubles.
+"""The coefficients in backends/numba/elementary: Chebyshev interpolation with 100 digits, then rounded.
 
     python tests/backends/numba/fits.py
 
@@ -40,7 +40,7 @@ def scaled_erfc(x):
 
 half = mp.log(2) / 2 * mpf("1.001")
 quarter = mp.pi / 4 * mpf("1.001")
-small = mp.sqrt(2) - 1
+small, centre = mp.sqrt(2) - 1, mpf("0.24")
 FITS = {
     # (exp(r) - 1 - r) / r^2
     "EXP": (lambda r: (mp.exp(r) - 1 - r) / r**2, -half * mpf("1.0001"), half, 9),
@@ -61,7 +61,7 @@ FITS = {
     "SINH": (of_square(lambda r: (mp.sinh(r) - r) / r**3), 1e-30, 1, 6),
     # erf(x) / x - 1, of x^2; and exp(x^2) erfc(x), of 1 / (x + 2) - 0.24
     "ERF": (of_square(lambda x: mp.erf(x) / x - 1), 1e-30, 0.73, 10),
-    "ERFC": (lambda t: scaled_erfc(1 / (t + mpf("0.24")) - 2), mpf(1) / 8 - mpf("0.24"), 1 / mpf("2.84") - mpf("0.24"), 15),
+    "ERFC": (lambda t: scaled_erfc(1 / (t + centre) - 2), 1 / mpf(8) - centre, 1 / mpf("2.84") - centre, 15),
 }
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Compiled programs: control flow, errors, files; and fused against unfused."""
 
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -132,7 +133,8 @@ def test_singular_matrix():
 def test_a_saved_module_runs_by_itself(tmp_path):
     text = emit(program(lambda call, x: call("sum", call("erf", call("erfc", x)), axis=(0,)), V))
     save(text, tmp_path / "model.py")
-    assert {p.name for p in tmp_path.iterdir()} == {"model.py", "chainrule_support.py", "chainrule_elementary"}
+    files = {"model.py", "chainrule_support.py", "chainrule_elementary"}
+    assert {p.name for p in tmp_path.iterdir()} == files
     code = "import sys, numpy as np; from model import f; print(f(np.ones(3)), 'chainrule' in sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True

@@ -562,6 +562,29 @@ def test_raise():
         cr.grad(f)(20.0, "good")
 
 
+def test_raise_on_every_path():
+    import chainrule as cr
+
+    def f(x):
+        if x < 0:
+            raise ValueError("negative")
+        else:
+            raise KeyError("positive")
+
+    def g(x):
+        while x > 0:
+            raise ArithmeticError("not so")
+        return x * x
+    for transform in (cr.jit, cr.grad):
+        with pytest.raises(ValueError, match="negative"):
+            transform(f)(-1.0)
+        with pytest.raises(KeyError, match="positive"):
+            transform(f)(1.0)
+        with pytest.raises(ArithmeticError, match="not so"):
+            transform(g)(1.0)
+    assert cr.grad(g)(-3.0) == -6.0
+
+
 def test_raise_in_a_loop():
     import chainrule as cr
 

@@ -1,0 +1,76 @@
+"""The elementary functions against mpmath, over every size of argument; special values against NumPy."""
+
+import numba
+import numpy as np
+import pytest
+from scipy import special
+
+from chainrule.backends.numba import elementary
+from chainrule.backends.numba.elementary_errors import EXACT, NUMPY, error, looped, worst
+
+DOUBLE, SINGLE = np.float64, np.float32
+EDGES = [0.0, 1.0, np.inf, 0.5, 2.0, 3.0, 1e22, 1e13, 1.0000001e13, np.pi / 2, 745.2, 709.8, 710.5, 103.9]
+PAIRED = [0.0, 0.5, 1.0, 2.0, 3.0, 1e10, np.inf]
+
+
+def edges(dtype):
+    limits = np.finfo(dtype)
+    ends = [limits.smallest_subnormal, limits.tiny, limits.max]
+    sizes = np.array([*EDGES, *ends]).astype(dtype)
+    return np.concatenate([sizes, -sizes, np.array([np.nan], dtype)])
+
+
+def numpy_function(name):
+    return getattr(np, NUMPY.get(name, name), None) or getattr(special, name)
+
+
+def same(found, wanted):
+    """Equal to two units, infinities and signs of zero as well."""
+    with np.errstate(all="ignore"):
+        close = abs(found.astype(float) - wanted) <= 2 * abs(np.spacing(wanted.astype(found.dtype)))
+    equal = (found == wanted) & (np.signbit(found) == np.signbit(wanted))
+    return equal | (np.isnan(found) & np.isnan(wanted)) | (close & np.isfinite(wanted) & (wanted != 0))
+
+
+@pytest.mark.parametrize("dtype", [DOUBLE, SINGLE])
+@pytest.mark.parametrize("name", EXACT)
+def test_function(name, dtype):
+    found, where = worst(name, dtype, 700)
+    assert found <= 2, where
+    run, x = looped(name, dtype), edges(dtype)
+    arguments = (x,)
+    if name in ("pow", "atan2"):
+        y = np.array([*PAIRED, *(-value for value in PAIRED), np.nan]).astype(dtype)
+        arguments = tuple(np.ravel(grid) for grid in np.meshgrid(np.concatenate([x, y]), y))
+    with np.errstate(all="ignore"):
+        wanted = numpy_function(name)(*(argument.astype(float) for argument in arguments)).astype(dtype)
+    found = run(*arguments)
+    bad = ~same(found, wanted)
+    for k in np.flatnonzero(bad):
+        # SciPy's expit underflows early.
+        at = [argument[k] for argument in arguments]
+        bad[k] = not (np.isfinite(at).all() and np.isfinite(found[k]) and error(name, found[k], *at) <= 2)
+    assert not bad.any(), list(zip(*(a[bad] for a in arguments), found[bad], wanted[bad]))[:5]
+
+
+def test_lanes_that_need_the_library_beside_lanes_that_do_not():
+    """Every place in a vector, and the rest of the loop."""
+    x = np.linspace(-9.0, 9.0, 67)
+    for name in ("sin", "cos", "tan"):
+        run, function = looped(name, DOUBLE), numpy_function(name)
+        for k in range(67):
+            far = x.copy()
+            far[k] = 1e200
+            np.testing.assert_allclose(run(far), function(far), rtol=1e-15, atol=1e-16)
+
+
+def test_a_loop_becomes_vectors():
+    function = elementary.sin
+
+    @numba.njit(error_model="numpy")
+    def run(x, out):
+        for i in range(x.shape[0]):
+            out[i] = function(x[i])
+
+    run(np.ones(8), np.ones(8))
+    assert "x double> @llvm.fma" in run.inspect_llvm(run.signatures[0])
