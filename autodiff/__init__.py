@@ -4,3 +4,4 @@ from .adopt import paste
 from .forward import forward
 from .reverse import reverse
 from .split import linear_split, split
+from .segments import segmented

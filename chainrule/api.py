@@ -3,7 +3,8 @@
 Conventions are JAX's. A position of an argument may be negative; one position gives a bare derivative, a
 tuple of positions a tuple of derivatives. Keyword arguments are passed on and never differentiated.
 Arguments and results may be arrays, numbers, and any nesting of tuples, lists, dicts, dataclasses,
-namedtuples and None. Each function here may also be used inside a function that is differentiated or compiled.
+namedtuples and None. Each function here may also be used inside a function that is differentiated or
+compiled.
 """
 
 from __future__ import annotations

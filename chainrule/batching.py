@@ -14,17 +14,17 @@ def vmap(function: Callable | None = None, in_axes: Any = 0, out_axes: Any = 0, 
 
     Args:
         function: a function of one example. Left out, the result is a decorator.
-        in_axes: the axis of each argument along which its examples go: an int (negative counts from the end),
-            None for an argument that is the same for all, or a tuple with one of these for each positional
-            argument. For an argument with structure (a tuple, list, dict or dataclass of arrays) an entry may
-            have that structure. Keyword arguments are mapped along axis 0.
+        in_axes: the axis of each argument along which its examples go: an int (negative counts from the
+            end), None for an argument that is the same for all, or a tuple with one of these for each
+            positional argument. For an argument with structure (a tuple, list, dict or dataclass of arrays)
+            an entry may have that structure. Keyword arguments are mapped along axis 0.
         out_axes: the axis of each result along which its examples go; None for a result that is the same
             for all.
         axis_name: what `chainrule.lax.psum` and the other collectives call this batch.
         axis_size: the number of examples, where no argument tells it.
 
     Returns:
-        A function of the same arguments, each mapped one with one axis more, whose results have one axis more.
+        A function of the same arguments, the mapped ones with one axis more, as its results have.
 
     Raises:
         ShapeMismatchError (a ValueError): an argument lacks the axis, or arguments differ in the number of

@@ -23,7 +23,7 @@ def psum(x: Any, axis_name: Any) -> Any:
     """The sum over all examples.
 
     >>> import chainrule as cr
-    >>> cr.vmap(lambda v: cr.lax.psum(v, "i"), axis_name="i", out_axes=None)(np.arange(4.0))
+    >>> float(cr.vmap(lambda v: cr.lax.psum(v, "i"), axis_name="i", out_axes=None)(np.arange(4.0)))
     6.0
     """
     raise unbound(axis_name)

@@ -1,8 +1,9 @@
 """Random numbers from keys: no hidden state, the same numbers eager, compiled, batched and in a derivative.
 
-A key selects a stream of random bits. It is a small NumPy array; `split` and `fold_in` make more keys of it. The
-names and arguments are those of jax.random, and with the default generator so are the numbers of key, split, fold_in,
-bits, uniform, normal, randint and permutation. Floats are float64 and integers int64 unless `dtype` says otherwise.
+A key selects a stream of random bits. It is a small NumPy array; `split` and `fold_in` make more keys of
+it. The names and arguments are those of jax.random, and with the default generator so are the numbers of
+key, split, fold_in, bits, uniform, normal, randint and permutation. Floats are float64 and integers
+int64 unless `dtype` says otherwise.
 
 >>> import numpy as np
 >>> import chainrule as cr
@@ -14,6 +15,7 @@ bits, uniform, normal, randint and permutation. Floats are float64 and integers 
 >>> bool(abs(spread(2.0) - 4.0) < 0.1)
 True
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -44,7 +46,9 @@ def key(seed: int, impl: str = "threefry2x32") -> np.ndarray:
 
 
 def split(key: np.ndarray, num: int | tuple[int, ...] = 2) -> np.ndarray:
-    """Independent keys made of one, in an array of shape (num, 2). The key itself should not be used again."""
+    """Independent keys made of one, in an array of shape (num, 2). The key itself should not be used
+    again.
+    """
     return random_bits.split(key, num)
 
 
@@ -63,7 +67,9 @@ def bits(key: np.ndarray, shape: Shape = (), dtype: Any = np.uint64) -> Any:
     return random_bits.bits(key, shape, dtype)
 
 
-def uniform(key: np.ndarray, shape: Shape = (), dtype: Any = np.float64, minval: Any = 0.0, maxval: Any = 1.0) -> Any:
+def uniform(
+    key: np.ndarray, shape: Shape = (), dtype: Any = np.float64, minval: Any = 0.0, maxval: Any = 1.0
+) -> Any:
     """Floats evenly distributed over [minval, maxval). Differentiable by the bounds."""
     return random_floats.uniform(key, shape, dtype, minval, maxval)
 
@@ -86,14 +92,19 @@ def bernoulli(key: np.ndarray, p: Any = 0.5, shape: Shape | None = None) -> Any:
     return random_integers.bernoulli(key, p, shape)
 
 
-def categorical(key: np.ndarray, logits: Any, axis: int = -1, shape: Shape | None = None,
-                replace: bool = True) -> Any:
+def categorical(
+    key: np.ndarray, logits: Any, axis: int = -1, shape: Shape | None = None, replace: bool = True
+) -> Any:
     """Numbers of categories, drawn with probabilities proportional to exp(logits) along an axis."""
     return random_integers.categorical(key, logits, axis, shape, replace)
 
 
-def choice(key: np.ndarray, a: Any, shape: Shape = (), replace: bool = True, p: Any = None, axis: int = 0) -> Any:
-    """Elements drawn from an array along an axis, or from the integers below a number; `p` gives probabilities."""
+def choice(
+    key: np.ndarray, a: Any, shape: Shape = (), replace: bool = True, p: Any = None, axis: int = 0
+) -> Any:
+    """Elements drawn from an array along an axis, or from the integers below a number; `p` gives
+    probabilities.
+    """
     return random_integers.choice(key, a, shape, replace, p, axis)
 
 
@@ -105,13 +116,21 @@ def permutation(key: np.ndarray, x: Any, axis: int = 0, independent: bool = Fals
     return random_integers.permutation(key, x, axis, independent)
 
 
-def truncated_normal(key: np.ndarray, lower: Any, upper: Any, shape: Shape | None = None, dtype: Any = np.float64) -> Any:
+def truncated_normal(
+    key: np.ndarray, lower: Any, upper: Any, shape: Shape | None = None, dtype: Any = np.float64
+) -> Any:
     """Standard normal numbers between two bounds. Differentiable by the bounds."""
     return random_floats.truncated_normal(key, lower, upper, shape, dtype)
 
 
-def multivariate_normal(key: np.ndarray, mean: Any, cov: Any, shape: Shape | None = None, dtype: Any = np.float64,
-                        method: str = "cholesky") -> Any:
+def multivariate_normal(
+    key: np.ndarray,
+    mean: Any,
+    cov: Any,
+    shape: Shape | None = None,
+    dtype: Any = np.float64,
+    method: str = "cholesky",
+) -> Any:
     """Normal vectors of a mean and a covariance matrix. Differentiable by both.
 
     `method` is how the root of the covariance is taken: "cholesky", "eigh" or "svd".
@@ -122,8 +141,9 @@ def multivariate_normal(key: np.ndarray, mean: Any, cov: Any, shape: Shape | Non
 def gamma(key: np.ndarray, a: Any, shape: Shape | None = None, dtype: Any = np.float64) -> Any:
     """Numbers of density x**(a - 1) exp(-x) / gamma(a).
 
-    G. Marsaglia and W. Tsang, A simple method for generating gamma variables (ACM TOMS, 2000). Differentiable by
-    `a`, implicitly: M. Figurnov, S. Mohamed and A. Mnih, Implicit reparameterization gradients (NeurIPS 2018).
+    G. Marsaglia and W. Tsang, A simple method for generating gamma variables (ACM TOMS, 2000).
+    Differentiable by `a`, implicitly: M. Figurnov, S. Mohamed and A. Mnih, Implicit reparameterization
+    gradients (NeurIPS 2018).
     """
     return random_gamma.gamma(key, a, shape, dtype)
 
@@ -134,7 +154,9 @@ def beta(key: np.ndarray, a: Any, b: Any, shape: Shape | None = None, dtype: Any
 
 
 def dirichlet(key: np.ndarray, alpha: Any, shape: Shape | None = None, dtype: Any = np.float64) -> Any:
-    """Vectors of probabilities, of density proportional to prod(x**(alpha - 1)). Differentiable by `alpha`."""
+    """Vectors of probabilities, of density proportional to prod(x**(alpha - 1)). Differentiable by
+    `alpha`.
+    """
     return random_gamma.dirichlet(key, alpha, shape, dtype)
 
 
@@ -181,7 +203,9 @@ def rademacher(key: np.ndarray, shape: Shape = (), dtype: Any = np.int64) -> Any
     return random_integers.rademacher(key, shape, dtype)
 
 
-def orthogonal(key: np.ndarray, n: int, shape: Shape = (), m: int | None = None, dtype: Any = np.float64) -> Any:
+def orthogonal(
+    key: np.ndarray, n: int, shape: Shape = (), m: int | None = None, dtype: Any = np.float64
+) -> Any:
     """Matrices of n rows and m columns, evenly distributed among those with orthonormal rows or columns.
 
     F. Mezzadri, How to generate random matrices from the classical compact groups (Notices of the AMS, 2007).

@@ -274,7 +274,7 @@ class Rewriter:
         for truth, block in ((True, statement.body), (False, statement.orelse)):
             self.truths[test] = truth
             blocks.append(self.copy(block))
-            del self.truths[test]
+            self.truths.pop(test, None)
         body, orelse = blocks
         kept: dict[Any, int] = {}
         repeats: list[tuple[Variable, int]] = []

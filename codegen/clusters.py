@@ -179,6 +179,8 @@ class Clusters:
                 self.join(cluster, trial)
                 return
         if self.kinds[position] == "copy" and not self.is_made_here(statement.operands[0]):
+            if (made := self.definition.get(statement.operands[0])) is not None:
+                self.stored.add(made)  # it is copied as a whole
             return
         self.stored.add(position)
         own = Cluster(self.region(statement, position), {position}, {position})

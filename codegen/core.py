@@ -142,8 +142,8 @@ class If:
 class For:
     """`for index in range(start, stop, step)`: `carried` begin as `initial`, become `body.results` each time.
 
-    `targets` are their final values. `carried` are variables of the body. `fused`: numbers that it carries are
-    reductions of whole arrays, in any order.
+    `targets` are their final values. `carried` are variables of the body. `fused`: the numbers that it carries
+    are reductions of whole arrays, in any order.
     """
 
     targets: tuple[Variable, ...]

@@ -50,10 +50,9 @@ class Vmap(Transformation):
     def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
         where = s.location(node)
         in_axes = self.in_axes
-        if isinstance(in_axes, tuple):
-            if len(in_axes) != len(arguments):
-                raise mismatch(f"vmap in_axes must have one entry for each positional argument, but got "
-                               f"len(in_axes)={len(in_axes)}, len(args)={len(arguments)}", where)
+        if isinstance(in_axes, tuple) and len(in_axes) != len(arguments):
+            raise mismatch(f"vmap in_axes must have one entry for each positional argument, but got "
+                           f"len(in_axes)={len(in_axes)}, len(args)={len(arguments)}", where)
         axes = axes_of(in_axes, tuple(arguments), "in_axes", where) + axes_of(0, keywords, "in_axes", where)
         leaves: list[Any] = []
         templates = [take_apart(value, leaves) for value in (tuple(arguments), keywords)]
@@ -78,7 +77,8 @@ class Vmap(Transformation):
                                      "say which argument holds the examples, and along which axis", where)
         size = next((size for size, *_ in mapped if isinstance(size, int)), mapped[0][0])
         lines = [f"axis_size is {size}" if axis is None else
-                 f"{name} has shape {shown(shape)}, mapped along axis {axis}" for size, name, axis, shape in mapped]
+                 f"{name} has shape {shown(shape)}, mapped along axis {axis}"
+                 for size, name, axis, shape in mapped]
         message = "vmap got inconsistent sizes for the axes to be mapped: " + "; ".join(lines)
         for other, *_ in mapped:
             if isinstance(other, int) and isinstance(size, int) and other != size:

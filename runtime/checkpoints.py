@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..autodiff import segmented
 from ..codegen.core import ArrayType, If, Variable, nothing, type_of
 from ..codegen.errors import UnsupportedError
 from ..codegen.specialise import put_together
@@ -18,8 +19,9 @@ from .transformation import Transformation
 class Checkpoint(Transformation):
     """The function itself; in reverse mode it runs a second time instead of keeping what it computed."""
 
-    def __init__(self, function: Any):
+    def __init__(self, function: Any, steps: int | str | None = None):
         super().__init__(function)
+        self.steps = steps
         self.fresh_results = getattr(function, "fresh_results", False)
 
     def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
@@ -47,6 +49,8 @@ class Checkpoint(Transformation):
         for target, result in zip(targets, block.results, strict=True):
             target.name = result.name
         location = s.location(node)
+        if self.steps is not None:
+            block = segmented(block, self.steps)
         s.builder.append(If(targets, True, block, nothing(len(targets)), location, recompute=True))
         emit_sizes(s, unknown)
         for k, target in zip(places, targets, strict=True):

@@ -16,8 +16,8 @@ from ..codegen.specialise.merge import take_apart
 
 
 def unbound(name: Any) -> NameError:
-    return NameError(f"unbound axis name: {name!r}. A collective can only be used inside of a function that is "
-                     f"mapped by vmap(..., axis_name={name!r})")
+    return NameError(f"unbound axis name: {name!r}. A collective can only be used inside of a function that "
+                     f"vmap(..., axis_name={name!r}) maps")
 
 
 def collective(face: Callable) -> Callable:

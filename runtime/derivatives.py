@@ -117,7 +117,7 @@ class Pushforward(Transformation):
             forward(opened.program, opened.active()), *seeds_of(s, opened, tangents, node)
         )
         value, aux = opened.answer(results)
-        dots = tangents_out(s, opened, results[opened.count :])
+        dots = tangents_out(s, opened, results)
         return (value, dots, aux) if self.has_aux else (value, dots)
 
 
@@ -132,10 +132,10 @@ def seeds_of(s: Any, opened: Opened, tangents: Any, node: Any) -> list[Any]:
     return checked
 
 
-def tangents_out(s: Any, opened: Opened, found: list[Any]) -> Any:
-    """The tangent of the function's value: zeros for integers."""
-    dots = iter(found)
-    kinds = map(type_of, opened.outputs)
+def tangents_out(s: Any, opened: Opened, results: list[Any]) -> Any:
+    """The tangent of the function's value, from a spliced program's results: zeros for integers."""
+    dots = iter(results[opened.count :])
+    kinds = [type_of(s.operand(result)) for result in results[: len(opened.outputs)]]
     return put_together(opened.template, [next(dots) if of.inexact else integer_zero(s, of) for of in kinds])
 
 
@@ -168,7 +168,7 @@ class LinearMap:
         opened = self.opened
         check_tangent_count(opened, arguments, s.location(node))
         results = opened.splice(self.derived, *seeds_of(s, opened, arguments, node))
-        return tangents_out(s, opened, results[opened.count :])
+        return tangents_out(s, opened, results)
 
 
 def check_tangent_count(opened: Opened, tangents: list, location: Any) -> None:

@@ -134,7 +134,8 @@ def know_node_kinds(structure: Any) -> None:
         know_node_kinds(child)
 
 
-FOREIGN_KINDS = (optree.PyTreeKind.CUSTOM, optree.PyTreeKind.ORDEREDDICT, optree.PyTreeKind.DEQUE)
+FOREIGN_KINDS = (optree.PyTreeKind.CUSTOM, optree.PyTreeKind.ORDEREDDICT, optree.PyTreeKind.DEFAULTDICT,
+                 optree.PyTreeKind.DEQUE)
 
 
 def open_foreign(instance: Any) -> tuple[list, Any]:

@@ -177,4 +177,4 @@ def table(count: int) -> None:
 
 
 if __name__ == "__main__":
-    table(20_000)
+    table(4_000)

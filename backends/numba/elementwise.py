@@ -53,7 +53,7 @@ VECTORISED = {
     "sin": "sin", "cos": "cos", "tan": "tan", "arctan": "atan", "arctan2": "atan2",
     "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "expit": "expit", "erf": "erf", "power": "pow",
 }  # fmt: skip
-# A loop that carries numbers and no sums runs one round at a time: there the C library is faster at these.
+# A loop that carries other numbers than sums runs one round at a time: the C library is faster at these.
 FASTER_ALONE = frozenset({"log", "log2", "power", "expit"})
 # Exponents that are written out as products.
 SMALL = 8

@@ -5,10 +5,10 @@ through differently, an array whose size differs, a primitive without a batching
 computed one at a time: the statement is laned. What has no one shape for all examples is ragged, and lives
 only inside lanes.
 
->>> from ..core import FLOAT, Block
+>>> from ..core import BOOL, FLOAT
 >>> from ..primitives import elementwise as e
 >>> x, y, z = (Variable(name, FLOAT) for name in "xyz")
->>> test = Variable("test", core.BOOL)
+>>> test = Variable("test", BOOL)
 >>> branch = If((z,), test, Block([], (x,)), Block([], (y,)))
 >>> program = Program("f", (x, y), Block([Assign((test,), e.less, (x, y)), branch], (z,)))
 >>> [Analysis(program, axes).laned == {branch} for axes in ((True, False), (False, False))]
@@ -41,8 +41,8 @@ from ..errors import UnsupportedError
 from .rules import COLLECTIVES, LANED
 
 # What is much faster on a whole batch than on one example after the other.
-HEAVY = frozenset({"matmul", "einsum", "solve", "inv", "det", "slogdet", "cholesky", "qr", "svd", "svdvals", "eigh",
-                   "eigvalsh", "pinv", "cofactor", "fft", "ifft", "rfft", "irfft"})
+HEAVY = frozenset({"matmul", "einsum", "solve", "inv", "det", "slogdet", "cholesky", "qr", "svd", "svdvals",
+                   "eigh", "eigvalsh", "pinv", "cofactor", "fft", "ifft", "rfft", "irfft"})
 
 
 class Analysis:
@@ -56,9 +56,13 @@ class Analysis:
         self.ragged_stacks: set[Variable] = set()
         self.laned: set[Statement] = set()
         before = None
-        while before != (now := tuple(map(len, (self.batched, self.ragged_stacks, self.laned, self.uneven)))):
+        while before != (now := self.sizes()):
             before = now
             self.block(program.body)
+
+    def sizes(self) -> list[int]:
+        """What is known so far, which only grows."""
+        return list(map(len, (self.batched, self.ragged_stacks, self.laned, self.uneven)))
 
     def differs(self, operand: Operand) -> bool:
         """Whether an operand, or anything in it, is batched."""
@@ -180,10 +184,10 @@ class Analysis:
             self.link((target, *results))
 
     def better_in_lanes(self, loop: For | While) -> bool:
-        """Whether examples that go different ways in each turn of a loop had better go through all of it one by one.
+        """Whether examples that go different ways in a turn of a loop had better do all of it one by one.
 
-        Done together they would meet again after each turn, with a copy of all that they carry; that pays only
-        where there is work that is much faster on all of them.
+        Done together they would meet again after each turn, with a copy of all that they carry; that pays
+        only where there is work that is much faster on all of them.
         """
         return any(s in self.laned for s in walk(Block([loop]))) and not self.heavy((loop,))
 
@@ -191,9 +195,10 @@ class Analysis:
         """Whether there is linear algebra among what is done for all examples at once, or a collective."""
         for statement in statements:
             if isinstance(statement, Assign):
-                if statement.primitive.name in HEAVY and statement not in self.laned or self.collective(statement):
+                together = statement not in self.laned and statement.primitive.name in HEAVY
+                if together or self.collective(statement):
                     return True
-            elif statement not in self.laned and self.heavy(s for b in blocks_of(statement) for s in b.statements):
+            elif statement not in self.laned and any(self.heavy(b.statements) for b in blocks_of(statement)):
                 return True
         return False
 
@@ -226,7 +231,8 @@ def measured(program: Program) -> Iterator[Variable]:
     for statement in walk(program.body):
         if isinstance(statement, Assign) and statement.primitive.name == "size":
             (array,) = statement.operands
-            if isinstance(array, Variable) and array.type.shape[statement.static["axis"]] is statement.targets[0]:
+            axis = statement.static["axis"]
+            if isinstance(array, Variable) and array.type.shape[axis] is statement.targets[0]:
                 yield array
 
 

@@ -3,7 +3,7 @@
 Each operation is done once for all examples, by the batching rule of its primitive; what the examples go
 through differently is done in lanes (lanes.py).
 
->>> from ..core import FLOAT
+>>> import numpy as np
 >>> from ..parse import parse_text
 >>> from ..printing import print_program
 >>> from ..specialise import Parameter, specialise
@@ -11,9 +11,10 @@ through differently is done in lanes (lanes.py).
 >>> vector = ArrayType(np.dtype(float), (3,))
 >>> program = specialise(f, [Parameter(vector, "w"), Parameter(vector, "x")]).program
 >>> batched, _ = batch(program, (False, True), 5)
->>> print("\\n".join(line for line in print_program(batched).splitlines() if "#" not in line))
+>>> text = print_program(batched)
+>>> print("\\n".join(line for line in text[text.index("def"):].splitlines() if "#" not in line))
 def f(w, x):
-    if np.sum(w, axis=(0,)) > 0:
+    if np.sum(w) > 0:
         x = -x
     return x @ w
 """

@@ -91,9 +91,9 @@ class Lanes:
         for target in targets:
             if self.batcher.analysis.ragged(target):
                 raise UnsupportedError(
-                    "vmap of a function that returns, or carries through a loop, a value whose shape may differ "
-                    "from one example to another",
-                    "pad it to one shape, or call the function in a loop", region.statements[-1].location)
+                    "vmap of a function that returns, or carries through a loop, a value whose shape may "
+                    "differ from one example to another", "pad it to one shape, or use a loop",
+                    region.statements[-1].location)
         return targets
 
     def room(self, target: Variable) -> Variable:

@@ -1,10 +1,11 @@
 """Random bits, and the keys that select their streams.
 
 A block of random words is a function of a key and a counter, so that any number of streams need no state.
-A key is an array of shape (2,). Its dtype says which generator it belongs to, so that this is known wherever the
-key goes: uint32 for Threefry (the two words of its key), uint64 for Philox (its key, and the upper half of its
-counter). Arithmetic is on arrays only: NumPy warns where scalars wrap around.
+A key is an array of shape (2,). Its dtype says which generator it belongs to, so that this is known
+wherever the key goes: uint32 for Threefry (the two words of its key), uint64 for Philox (its key, and
+the upper half of its counter). Arithmetic is on arrays only: NumPy warns where scalars wrap around.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -42,8 +43,9 @@ def philox_blocks(key, counters, for_keys=False):
     """The four words of each block of a key's stream, or of the stream that its keys come from."""
     word, stream = key[0:1], key[1:2]
     key0 = low_word(word) ^ PHILOX_KEYS if for_keys else low_word(word)
-    return philox(key0, high_word(word), low_word(counters), high_word(counters),
-                  low_word(stream), high_word(stream))
+    return philox(
+        key0, high_word(word), low_word(counters), high_word(counters), low_word(stream), high_word(stream)
+    )
 
 
 def is_philox(key):

@@ -1,4 +1,5 @@
 """Random counts: Poisson and binomial, by rejection (W. Hörmann, 1993)."""
+
 from __future__ import annotations
 
 import numpy as np

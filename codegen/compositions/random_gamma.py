@@ -1,4 +1,5 @@
 """Random numbers of the gamma distribution, and of those made of it: beta, Dirichlet, Student's t."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -15,7 +16,9 @@ LARGE = 1e6
 
 
 def log_gamma(key, a, shape, dtype):
-    """Logarithms of gamma variables, which for small `a` are far below the smallest float. Differentiable by `a`."""
+    """Logarithms of gamma variables, which for small `a` are far below the smallest float.
+    Differentiable by `a`.
+    """
     dtype = float_dtype(dtype)
     shape = common_shape(shape, a)
     a = np.broadcast_to(np.atleast_1d(floating(a, dtype)).astype(dtype), shape if len(shape) > 0 else (1,))
@@ -53,8 +56,8 @@ def gamma_quantile_slope(a, y):
     """The derivative of y, the logarithm of a quantile of the gamma distribution, by `a`: -(dP/da) / (dP/dy).
 
     P(a, z) = z**a exp(-z) / gamma(a + 1) S, S = sum z**n / ((a + 1) ... (a + n)), and
-    1 - P(a, z) = z**a exp(-z) / gamma(a) F, F a continued fraction (DLMF 8.7.1 and 8.9.2); each is differentiated
-    term by term.
+    1 - P(a, z) = z**a exp(-z) / gamma(a) F, F a continued fraction (DLMF 8.7.1 and 8.9.2); each is
+    differentiated term by term.
     """
     dtype = y.dtype
     a, y = np.atleast_1d(a).astype(np.float64), np.atleast_1d(y).astype(np.float64)
@@ -62,7 +65,9 @@ def gamma_quantile_slope(a, y):
     tail = z > a + 1
     total, slope = lower_series(np.where(large, 1, a), np.where(tail | large, 1, z))
     lower = -(total * (y - special.digamma(a + 1)) + slope) / a
-    total, slope = upper_fraction(np.where(large, 1, a), np.where(tail & ~large, z, np.where(large, 3, a + 2)))
+    total, slope = upper_fraction(
+        np.where(large, 1, a), np.where(tail & ~large, z, np.where(large, 3, a + 2))
+    )
     upper = total * (y - special.digamma(a)) + slope
     found = np.where(large, cubed_normal(a, y), np.where(tail, upper, lower))
     return found.astype(dtype)

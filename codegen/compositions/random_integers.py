@@ -1,4 +1,5 @@
 """Random integers, truth values, choices and orders."""
+
 from __future__ import annotations
 
 import math
@@ -11,7 +12,9 @@ from .random_floats import common_shape, float_dtype, floating, gumbel, uniform
 
 
 def randint(key, shape, minval, maxval, dtype):
-    """Integers in [minval, maxval), made of twice as many bits as they have, so that hardly any is favoured."""
+    """Integers in [minval, maxval), made of twice as many bits as they have, so that hardly any is
+    favoured.
+    """
     dtype = np.dtype(dtype)
     if dtype.kind not in "iu":
         raise TypeError(f"randint makes integers, not {dtype}")
@@ -85,9 +88,9 @@ def categorical(key, logits, axis, shape, replace):
     logits = np.asarray(logits)
     logits = logits if logits.dtype.kind == "f" else logits.astype(np.float64)
     axis = axis_index(axis, logits.ndim)
-    batch = logits.shape[:axis] + logits.shape[axis + 1:]
+    batch = logits.shape[:axis] + logits.shape[axis + 1 :]
     shape = batch if shape is None else shape_tuple(shape)
-    extra = shape[:len(shape) - len(batch)]
+    extra = shape[: len(shape) - len(batch)]
     if replace:
         noise = gumbel(key, extra + logits.shape, logits.dtype)
         return np.argmax(noise + logits, axis=len(extra) + axis)
@@ -143,12 +146,14 @@ def choice(key, a, shape, replace, p, axis):
     a = np.asarray(a)
     axis = axis_index(axis, a.ndim)
     chosen = np.take(a, place, axis)
-    full = a.shape[:axis] + shape + a.shape[axis + 1:]
+    full = a.shape[:axis] + shape + a.shape[axis + 1 :]
     return chosen.reshape(full) if len(full) > 0 else chosen[0]
 
 
 def weighted(key, p, count, replace):
-    """Places chosen with given probabilities: by the distribution function, or the largest of log p + noise."""
+    """Places chosen with given probabilities: by the distribution function, or the largest of log p +
+    noise.
+    """
     p = floating(p, float_dtype(p.dtype if p.dtype.kind == "f" else float))
     if replace:
         total = np.cumsum(p)

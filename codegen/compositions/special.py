@@ -30,7 +30,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
         b = np.asarray(b)
         a, b = np.broadcast_arrays(np.where(b == 0, -np.inf, a), b)
     axes = reduced_axes(axis, a.ndim)
-    nothing = any([known_equal(a.shape[axis], 0) for axis in axes])
+    nothing = any(known_equal(a.shape[axis], 0) for axis in axes)
     peak = np.sum(a, axis=axes, keepdims=True) if nothing else finite_peak(a, axes)
     terms = np.exp(a - peak) if b is None else b * np.exp(a - peak)
     total = np.sum(terms, axis=axes, keepdims=keepdims)

@@ -1,12 +1,14 @@
-"""The blocks of the counter-based generators Threefry-2x32 and Philox-4x32, one primitive for each word of a block.
+"""The blocks of the counter-based generators Threefry-2x32 and Philox-4x32, one primitive for each word
+of a block.
 
-J. Salmon, M. Moraes, R. Dror and D. Shaw, Parallel random numbers: as easy as 1, 2, 3 (SC 2011). The functions
-stand in printed programs as they are here, and so have their constants in them. They work on arrays of uint32 only:
-NumPy warns where scalars wrap around.
+J. Salmon, M. Moraes, R. Dror and D. Shaw, Parallel random numbers: as easy as 1, 2, 3 (SC 2011). The
+functions stand in printed programs as they are here, and so have their constants in them. They work on
+arrays of uint32 only: NumPy warns where scalars wrap around.
 
 >>> [hex(word[0]) for word in threefry2x32(*np.zeros((4, 1), np.uint32))]
 ['0x6b200159', '0x99ba4efe']
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -75,7 +77,9 @@ def words(*functions):
     def type_of_word(builder, *operands):
         return result_type(builder, "bits", lambda types: np.dtype(np.uint32), operands, False)
 
-    return tuple(primitive(f.__name__, f, type_of_word, printed=f.__name__, elementwise=True) for f in functions)
+    return tuple(
+        primitive(f.__name__, f, type_of_word, printed=f.__name__, elementwise=True) for f in functions
+    )
 
 
 threefry_words = words(threefry_word0, threefry_word1)
@@ -83,7 +87,9 @@ philox_words = words(philox_word0, philox_word1, philox_word2, philox_word3)
 
 
 class Generator:
-    """All words of a block: computed together by NumPy, and one by one in a program, whose compiler merges them."""
+    """All words of a block: computed together by NumPy, and one by one in a program, whose compiler
+    merges them.
+    """
 
     def __init__(self, together, primitives):
         self.together, self.primitives = together, primitives

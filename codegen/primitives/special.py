@@ -26,7 +26,7 @@ j0, j1, jv = map(named, ("j0", "j1", "jv"))
 polygamma = elementwise("polygamma", special.polygamma, special.polygamma, printed="scipy.special.polygamma",
                         dtype_of=lambda types: np.dtype(np.float64))
 
-# The logarithm y of a quantile of the gamma distribution, as a function of its parameter: y itself. What it is for is
-# its derivative by `a`, at a fixed probability.
+# The logarithm y of a quantile of the gamma distribution, as a function of its parameter: y itself. What
+# it is for is its derivative by `a`, at a fixed probability.
 gamma_quantile = elementwise("gamma_quantile", lambda a, y: +y, dtype_of=lambda types: types[1].dtype,
                              printed=lambda a, y: call("np.positive", y))

@@ -121,12 +121,19 @@ def emit_primitive(s: Specialiser, function: Any, known: Primitive, arguments: l
         return emit_view(s, known, arguments, keywords, node)
     if dtype is not None:
         arguments = [s.emit("astype", a, dtype=np.dtype(dtype)) for a in arguments]
+    numpys = isinstance(function, np.ufunc) and not s.quiet
+    if numpys and known.name in PYTHON_RAISES:
+        arguments = [strong(s, arguments[0]), *arguments[1:]]
     result = s.emit(known, *arguments, **keywords)
-    return strong(s, result) if isinstance(function, np.ufunc) and not s.quiet else result
+    return strong(s, result) if numpys else result
+
+
+# What Python refuses for some numbers, and NumPy gives inf or nan for.
+PYTHON_RAISES = {"divide", "floor_divide", "remainder", "power"}
 
 
 def strong(s: Specialiser, result: Any) -> Any:
-    """The result of a ufunc: a NumPy scalar even where its arguments are Python's."""
+    """A Python scalar as the NumPy scalar that a ufunc makes of it."""
     if isinstance(result, tuple):
         return tuple(strong(s, part) for part in result)
     if isinstance(result, Variable) and getattr(result.type, "weak", False):

@@ -1,4 +1,6 @@
-"""The distributions of the samplers: Kolmogorov-Smirnov and chi-squared tests, moments, and independence of streams."""
+"""The distributions of the samplers: Kolmogorov-Smirnov and chi-squared tests, moments, and independence
+of streams.
+"""
 
 import numpy as np
 import pytest
@@ -22,14 +24,22 @@ CONTINUOUS = {
     "cauchy": (random.cauchy, stats.cauchy()),
     "t": (lambda k, n: random.t(k, 3.5, n), stats.t(3.5)),
     "beta": (lambda k, n: random.beta(k, 0.7, 2.0, n), stats.beta(0.7, 2)),
-    **{f"gamma{a}": (lambda k, n, a=a: random.gamma(k, a, n), stats.gamma(a)) for a in (0.05, 0.5, 1.0, 3.3, 1e4)},
+    **{
+        f"gamma{a}": (lambda k, n, a=a: random.gamma(k, a, n), stats.gamma(a))
+        for a in (0.05, 0.5, 1.0, 3.3, 1e4)
+    },
 }
 DISCRETE = {
     "randint": (lambda k, n: random.randint(k, n, -3, 9), stats.randint(-3, 9)),
     "bernoulli": (lambda k, n: random.bernoulli(k, 0.3, n), stats.bernoulli(0.3)),
-    **{f"poisson{m}": (lambda k, n, m=m: random.poisson(k, m, n), stats.poisson(m)) for m in (0.3, 9.99, 10.0, 400.0)},
-    **{f"binomial{n}-{p}": (lambda k, s, n=n, p=p: random.binomial(k, n, p, s), stats.binom(n, p))
-       for n, p in ((10, 0.3), (10, 0.9), (100, 0.5), (1000, 0.7))},
+    **{
+        f"poisson{m}": (lambda k, n, m=m: random.poisson(k, m, n), stats.poisson(m))
+        for m in (0.3, 9.99, 10.0, 400.0)
+    },
+    **{
+        f"binomial{n}-{p}": (lambda k, s, n=n, p=p: random.binomial(k, n, p, s), stats.binom(n, p))
+        for n, p in ((10, 0.3), (10, 0.9), (100, 0.5), (1000, 0.7))
+    },
 }
 
 
@@ -76,7 +86,10 @@ def test_streams_are_uncorrelated(impl):
 
 def test_vectors():
     key = random.key(8)
-    mean, covariance = np.array([1.0, -2.0, 0.5]), np.array([[2.0, 0.6, 0.0], [0.6, 1.0, -0.3], [0.0, -0.3, 0.5]])
+    mean, covariance = (
+        np.array([1.0, -2.0, 0.5]),
+        np.array([[2.0, 0.6, 0.0], [0.6, 1.0, -0.3], [0.0, -0.3, 0.5]]),
+    )
     for method in ("cholesky", "eigh", "svd"):
         sample = random.multivariate_normal(key, mean, covariance, (COUNT,), method=method)
         assert np.abs(sample.mean(0) - mean).max() < 5 * np.sqrt(2 / COUNT)
@@ -103,8 +116,11 @@ def test_choices():
     p = np.array([0.1, 0.2, 0.3, 0.4])
     for drawn in (random.choice(key, 4, (COUNT,), p=p), random.categorical(key, np.log(p), shape=(COUNT,))):
         assert stats.chisquare(np.bincount(drawn, minlength=4), COUNT * p).pvalue > LEAST
-    for without in (random.choice(key, 9, (9,), replace=False), random.permutation(key, 9),
-                    random.categorical(key, np.zeros(9), shape=(9,), replace=False)):
+    for without in (
+        random.choice(key, 9, (9,), replace=False),
+        random.permutation(key, 9),
+        random.categorical(key, np.zeros(9), shape=(9,), replace=False),
+    ):
         assert sorted(without) == list(range(9))
     rows = random.choice(key, np.arange(12).reshape(3, 4), (2,), axis=1)
     assert rows.shape == (3, 2)

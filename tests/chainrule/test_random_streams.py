@@ -59,8 +59,11 @@ def test_bits_as_in_jax(width):
 @pytest.mark.parametrize("run", [lambda f: f, cr.jit], ids=["eager", "compiled"])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_floats_as_in_jax(dtype, run):
-    draw = lambda key: (random.uniform(key, (50,), dtype), random.uniform(key, (50,), dtype, -2.5, 3.25),
-                        random.normal(key, (1000,), dtype))
+    draw = lambda key: (
+        random.uniform(key, (50,), dtype),
+        random.uniform(key, (50,), dtype, -2.5, 3.25),
+        random.normal(key, (1000,), dtype),
+    )
     unit, scaled, normal = run(draw)(random.key(42))
     assert unit.dtype == scaled.dtype == normal.dtype == dtype
     np.testing.assert_array_equal(unit, JAX["uniform_" + dtype])
@@ -68,9 +71,19 @@ def test_floats_as_in_jax(dtype, run):
     assert ulps(normal, JAX["normal_" + dtype]) <= 2
 
 
-INTEGERS = [("int32", 0, 10), ("int32", -5, 1000), ("int64", 0, 10), ("int64", -2**62, 2**62 + 12345),
-            ("int8", -128, 128), ("uint8", 0, 256), ("uint32", 3, 2**32), ("uint64", 7, 2**63 - 5), ("int64", 5, 5),
-            ("int16", -7, 300), ("int32", -2**31, 2**31)]
+INTEGERS = [
+    ("int32", 0, 10),
+    ("int32", -5, 1000),
+    ("int64", 0, 10),
+    ("int64", -(2**62), 2**62 + 12345),
+    ("int8", -128, 128),
+    ("uint8", 0, 256),
+    ("uint32", 3, 2**32),
+    ("uint64", 7, 2**63 - 5),
+    ("int64", 5, 5),
+    ("int16", -7, 300),
+    ("int32", -(2**31), 2**31),
+]
 
 
 @pytest.mark.parametrize("case", range(len(INTEGERS)))
@@ -93,13 +106,21 @@ def test_permutations_as_in_jax():
     np.testing.assert_array_equal(random.permutation(key, 2000), JAX["permutation_2000"])
     np.testing.assert_array_equal(random.permutation(key, rows), JAX["permutation_rows"])
     np.testing.assert_array_equal(random.permutation(key, columns, axis=1), JAX["permutation_axis"])
-    np.testing.assert_array_equal(random.permutation(key, columns, axis=1, independent=True),
-                                  JAX["permutation_independent"])
+    np.testing.assert_array_equal(
+        random.permutation(key, columns, axis=1, independent=True), JAX["permutation_independent"]
+    )
 
 
 def draws(key):
-    return (random.split(key, 3), random.fold_in(key, 7), random.key_data(key), random.bits(key, (1001,), np.uint32),
-            random.bits(key, (2, 3)), random.bits(key, (), np.uint16), random.randint(key, (5,), -3, 1000))
+    return (
+        random.split(key, 3),
+        random.fold_in(key, 7),
+        random.key_data(key),
+        random.bits(key, (1001,), np.uint32),
+        random.bits(key, (2, 3)),
+        random.bits(key, (), np.uint16),
+        random.randint(key, (5,), -3, 1000),
+    )
 
 
 @pytest.mark.parametrize("impl", IMPLS)

@@ -143,6 +143,30 @@ def test_what_is_read_before_a_write_stays_before():
     fused(f, V)
 
 
+def test_what_is_copied_as_a_whole_is_an_array():
+    def f(call, x):
+        u = call("multiply", x, 1.5)
+        turned = call("getitem", call("multiply", u, u), (slice(None, None, -1),))
+        w = call("setitem", call("copy", u), (0,), 2.0)
+        total = call("sum", call("multiply", w, turned), axis=(0,))
+        return total, call("setitem", turned, (0,), 0.0)
+
+    fused(f, V)
+
+
+def test_a_row_that_outlives_a_write_is_copied_alone():
+    def f(call, x):
+        z = call("multiply", x, 2.0)
+        row = call("getitem", z, (1,))
+        cleared = call("setitem", z, (1,), 0.0)
+        return cleared, call("sum", row, axis=(0,)), call("reshape", row, (1, 5))
+
+    made = compiled_form(program(f, X))
+    copies = [s for s in walk(made.body) if isinstance(s, Assign) and s.primitive.name == "copy"]
+    assert [len(s.targets[0].type.shape) for s in copies] == [1]
+    fused(f, X)
+
+
 def test_duplicate_indices_accumulate():
     fused(
         lambda call, x, i: call("index_add", x, (i,), call("multiply", call("getitem", x, (i,)), 2)),

@@ -52,7 +52,7 @@ def same_value(actual, expected, tolerance):
 
 
 def check_value(function, arguments, tolerance):
-    """The function through chainrule is the function: the same value, or the same error; no argument is touched."""
+    """The function through chainrule is the function: the same value or error, no argument touched."""
     expected = outcome(function, arguments)
     copies = [np.array(a) for a in arguments]
     actual = outcome(Plain(function), arguments)
@@ -138,12 +138,14 @@ def check_first(function, arguments, rng, tolerance=1e-7):
     for bar, argument in zip(bars, arguments, strict=True):
         assert np.shape(bar) == np.shape(argument)
         assert np.asarray(bar).dtype == np.asarray(argument).dtype
-    of_inexact = [c for c, leaf in zip(leaves(cotangent), leaves(value)) if np.asarray(leaf).dtype.kind in "fc"]
+    of_inexact = [c for c, leaf in zip(leaves(cotangent),
+                                       leaves(value)) if np.asarray(leaf).dtype.kind in "fc"]
     tangents = cr.jvp(function, tuple(arguments), tuple(direction))[1]
     tangents = [t for t, leaf in zip(leaves(tangents), leaves(value)) if np.asarray(leaf).dtype.kind in "fc"]
     expected = along(function, arguments, direction)
     close(tangents, expected, tolerance, "forward against differences")
-    close([pairing(bars, direction)], [pairing(of_inexact, expected)], tolerance, "reverse against differences")
+    close([pairing(bars, direction)], [pairing(of_inexact, expected)], tolerance,
+          "reverse against differences")
     if all(np.isfinite(t).all() for t in expected):
         close([pairing(bars, direction)], [pairing(of_inexact, tangents)], 1e-10, "reverse against forward")
 

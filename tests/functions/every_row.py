@@ -2,13 +2,15 @@
 import collections
 import importlib
 
-SUBJECTS = ("elementwise", "special", "reductions", "scans", "sorting", "shaping", "joining", "products", "linear_algebra",
+SUBJECTS = ("elementwise", "special", "reductions", "scans", "sorting", "shaping", "joining", "products",
+            "linear_algebra",
             "fourier", "indexing", "interpolation", "creation", "loops")
 
 TABLE = {subject: importlib.import_module(f"tests.functions.rows.{subject}").ROWS for subject in SUBJECTS}
 ROWS = [row for rows in TABLE.values() for row in rows]
 
-REPEATED = [name for name, count in collections.Counter((s, r.name) for s, rows in TABLE.items() for r in rows).items()
+REPEATED = [name for name, count in collections.Counter((s, r.name) for s,
+                                                        rows in TABLE.items() for r in rows).items()
             if count > 1]
 
 

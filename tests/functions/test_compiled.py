@@ -52,7 +52,8 @@ def run_together(functions, arguments):
     try:
         return compiled(*[a for given in arguments for a in given])
     except Exception:
-        return [outcome(lambda *a: cr.jit(function)(*a), given) for function, given in zip(functions, arguments)]
+        return [outcome(lambda *a: cr.jit(function)(*a), given) for function,
+                given in zip(functions, arguments)]
 
 
 def agree(found, expected):

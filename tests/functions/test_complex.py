@@ -1,7 +1,8 @@
 """Complex numbers, with JAX's convention.
 
-Forward mode is the differential. Reverse mode is its transpose under the pairing Re(sum(a * b)), without conjugation:
-the gradient of a real L is dL/dx - i dL/dy, and a holomorphic f pulls a cotangent back as c * f'(z).
+Forward mode is the differential. Reverse mode is its transpose under the pairing Re(sum(a * b)), without
+conjugation: the gradient of a real L is dL/dx - i dL/dy, and a holomorphic f pulls a cotangent back as
+c * f'(z).
 """
 import numpy as np
 import pytest
@@ -10,10 +11,14 @@ import chainrule as cr
 
 z = 1 + 2j
 HOLOMORPHIC = [
-    (lambda z: z ** 3, lambda z: 3 * z ** 2), (lambda z: np.exp(z), np.exp), (lambda z: np.sin(z), np.cos),
-    (lambda z: np.log(z), lambda z: 1 / z), (lambda z: 1 / z, lambda z: -1 / z ** 2), (lambda z: np.sqrt(z),
-                                                                                      lambda z: 0.5 / np.sqrt(z)),
-    (lambda z: np.tanh(z), lambda z: 1 - np.tanh(z) ** 2), (lambda z: z * (2 - 1j), lambda z: 2 - 1j),
+    (lambda z: z ** 3, lambda z: 3 * z ** 2),
+    (lambda z: np.exp(z), np.exp),
+    (lambda z: np.sin(z), np.cos),
+    (lambda z: np.log(z), lambda z: 1 / z),
+    (lambda z: 1 / z, lambda z: -1 / z ** 2),
+    (lambda z: np.sqrt(z), lambda z: 0.5 / np.sqrt(z)),
+    (lambda z: np.tanh(z), lambda z: 1 - np.tanh(z) ** 2),
+    (lambda z: z * (2 - 1j), lambda z: 2 - 1j),
 ]
 
 

@@ -16,7 +16,8 @@ def test_second(row):
     check_second(*chosen(row, row.arguments()), row.generator())
 
 
-@pytest.mark.parametrize("row", **parameters(ROWS, lambda row: row.order > 0 and row.positions and variants(row)))
+@pytest.mark.parametrize("row",
+                         **parameters(ROWS, lambda row: row.order > 0 and row.positions and variants(row)))
 def test_shapes(row):
     for variant in variants(row):
         arguments = variant.arguments()

@@ -1,4 +1,4 @@
-"""Where formulas break down: zeros, repeated values, infinities, nothing at all. The expected values are closed forms."""
+"""Where formulas break down: zeros, repeated values, infinities, nothing at all; against closed forms."""
 import numpy as np
 import pytest
 from scipy import special
@@ -44,11 +44,13 @@ def test_second_derivative_of_cumprod_with_zeros():
     np.testing.assert_array_equal(cr.hessian(lambda x: np.sum(np.cumprod(x)))(x), expected)
 
 
-@pytest.mark.parametrize("x", [np.ones((3, 3)), np.zeros((3, 3)), np.diag([1.0, 2.0, 0.0]), np.diag([1.0, 0.0, 0.0]),
+@pytest.mark.parametrize("x", [np.ones((3, 3)), np.zeros((3, 3)), np.diag([1.0, 2.0, 0.0]),
+                               np.diag([1.0, 0.0, 0.0]),
                                np.arange(9.0).reshape(3, 3)])
 def test_det_of_a_singular_matrix(x):
     """The gradient is the matrix of cofactors."""
-    minors = [[np.linalg.det(np.delete(np.delete(x, i, 0), j, 1)) * (-1) ** (i + j) for j in range(3)] for i in range(3)]
+    minors = [[np.linalg.det(np.delete(np.delete(x, i, 0), j,
+                                       1)) * (-1) ** (i + j) for j in range(3)] for i in range(3)]
     np.testing.assert_allclose(cr.grad(lambda x: np.linalg.det(x))(x), minors, atol=1e-12)
 
 
@@ -82,7 +84,8 @@ def test_rebuilding_from_equal_eigenvalues():
 def test_singular_values_that_are_equal():
     """The nuclear norm of an orthogonal matrix q has the gradient q; the sum of squares, 2 a."""
     q = np.array([[0.0, -1.0], [1.0, 0.0]])
-    np.testing.assert_allclose(cr.grad(lambda a: np.sum(np.linalg.svd(a, compute_uv=False)))(q), q, atol=1e-12)
+    np.testing.assert_allclose(cr.grad(lambda a: np.sum(np.linalg.svd(a, compute_uv=False)))(q), q,
+                               atol=1e-12)
     np.testing.assert_allclose(cr.grad(lambda a: np.sum(np.linalg.svd(a)[1] ** 2))(q), 2 * q, atol=1e-12)
 
 
@@ -95,7 +98,8 @@ def test_rebuilding_from_equal_singular_values():
     assert np.isfinite(gradient).all()
 
 
-@pytest.mark.parametrize("squared", [lambda x: np.linalg.norm(x) ** 2, lambda x: np.sum(x ** 2), lambda x: x @ x,
+@pytest.mark.parametrize("squared", [lambda x: np.linalg.norm(x) ** 2, lambda x: np.sum(x ** 2),
+                                     lambda x: x @ x,
                                      lambda x: np.linalg.norm(x, 2) ** 2])
 def test_norm_squared_at_zero(squared):
     zero = np.zeros(3)
@@ -159,8 +163,10 @@ BAD_SIDES = {
     "power": (lambda x: np.where(x > 0, x ** 0.5, 0.0), lambda x: 0.5 / np.sqrt(x)),
     "in a chain": (lambda x: np.where(x > 0, np.sin(3 * np.sqrt(x) + 1), 1.0),
                    lambda x: np.cos(3 * np.sqrt(x) + 1) * 1.5 / np.sqrt(x)),
-    "twice": (lambda x: np.where(x > 0, np.sqrt(x) * np.log(x), 0.0), lambda x: np.log(x) / 2 / np.sqrt(x) + 1 / np.sqrt(x)),
-    "quotient of a bad value": (lambda x: np.where(x > 0, np.log(x) / x, 0.0), lambda x: (1 - np.log(x)) / x ** 2),
+    "twice": (lambda x: np.where(x > 0, np.sqrt(x) * np.log(x), 0.0),
+              lambda x: np.log(x) / 2 / np.sqrt(x) + 1 / np.sqrt(x)),
+    "quotient of a bad value": (lambda x: np.where(x > 0, np.log(x) / x, 0.0),
+                                lambda x: (1 - np.log(x)) / x ** 2),
     "the other side": (lambda x: np.where(x <= 0, 0.0, np.log(x)), lambda x: 1 / x),
     "nested": (lambda x: np.where(x > 0, np.where(x > 0, np.log(x), np.sqrt(x)), 0.0), lambda x: 1 / x),
 }
@@ -208,12 +214,16 @@ def test_logsumexp_of_nothing_but_minus_infinity():
 
 def test_softmax_of_large_numbers():
     """softmax(1000, 0) = (1, 0): the diagonal of its Jacobian is 0."""
-    np.testing.assert_allclose(cr.jacrev(lambda x: special.softmax(x))(np.array([1000.0, 0.0])), np.zeros((2, 2)))
+    np.testing.assert_allclose(cr.jacrev(lambda x: special.softmax(x))(np.array([1000.0, 0.0])),
+                               np.zeros((2, 2)))
 
 
-@pytest.mark.parametrize("function", [lambda x: np.sum(x), lambda x: np.prod(x), lambda x: np.sum(np.exp(x) * x),
-                                      lambda x: np.linalg.norm(x), lambda x: np.sum(np.sort(x)), lambda x: x @ x,
-                                      lambda x: np.sum(np.cumsum(x)), lambda x: np.sum(np.concatenate([x, x]))])
+@pytest.mark.parametrize("function", [lambda x: np.sum(x), lambda x: np.prod(x),
+                                      lambda x: np.sum(np.exp(x) * x),
+                                      lambda x: np.linalg.norm(x), lambda x: np.sum(np.sort(x)),
+                                      lambda x: x @ x,
+                                      lambda x: np.sum(np.cumsum(x)),
+                                      lambda x: np.sum(np.concatenate([x, x]))])
 def test_empty_arrays(function):
     value, gradient = cr.value_and_grad(function)(nothing)
     assert value == function(nothing) and gradient.shape == (0,) and gradient.dtype == float

@@ -17,7 +17,8 @@ def both_modes(function, x):
     return reverse.tolist()
 
 
-@pytest.mark.parametrize("function", [np.abs, np.absolute, np.fabs, np.sign, np.floor, np.ceil, np.trunc, np.rint, np.round])
+@pytest.mark.parametrize("function", [np.abs, np.absolute, np.fabs, np.sign, np.floor, np.ceil, np.trunc,
+                                      np.rint, np.round])
 def test_absolute_value_at_zero_and_steps(function):
     assert both_modes(lambda x: function(x), np.array([0.0, -0.0])) == [0, 0]
     assert both_modes(lambda x: function(x), 0.0) == 0
@@ -63,16 +64,20 @@ def test_median_of_equal_elements_goes_by_position():
 
 
 @pytest.mark.parametrize("function, at, expected", [
-    (np.sqrt, 0.0, np.inf), (np.log, 0.0, np.inf), (np.log2, 0.0, np.inf), (np.log10, 0.0, np.inf), (np.log1p, -1.0, np.inf),
-    (lambda x: x ** 0.5, 0.0, np.inf), (np.cbrt, 0.0, np.inf), (np.arcsin, 1.0, np.inf), (np.arccos, -1.0, -np.inf),
-    (np.arccosh, 1.0, np.inf), (np.arctanh, 1.0, np.inf), (lambda x: x ** 1.5, 0.0, 0.0), (lambda x: x ** -1, 0.0, -np.inf),
+    (np.sqrt, 0.0, np.inf), (np.log, 0.0, np.inf), (np.log2, 0.0, np.inf), (np.log10, 0.0, np.inf),
+    (np.log1p, -1.0, np.inf),
+    (lambda x: x ** 0.5, 0.0, np.inf), (np.cbrt, 0.0, np.inf), (np.arcsin, 1.0, np.inf),
+    (np.arccos, -1.0, -np.inf),
+    (np.arccosh, 1.0, np.inf), (np.arctanh, 1.0, np.inf), (lambda x: x ** 1.5, 0.0, 0.0),
+    (lambda x: x ** -1, 0.0, -np.inf),
 ])
 def test_the_edge_of_a_domain(function, at, expected):
     assert both_modes(lambda x: function(x), np.float64(at)) == expected
     assert both_modes(lambda x: function(x), np.array([at])) == [expected]
 
 
-@pytest.mark.parametrize("norm", [lambda x: np.linalg.norm(x), lambda x: np.linalg.norm(x, 2), lambda x: np.linalg.norm(x, 3),
+@pytest.mark.parametrize("norm", [lambda x: np.linalg.norm(x), lambda x: np.linalg.norm(x, 2),
+                                  lambda x: np.linalg.norm(x, 3),
                                   lambda x: np.linalg.norm(x, 1), lambda x: np.linalg.vector_norm(x)])
 def test_norm_at_zero(norm):
     assert both_modes(norm, np.zeros(3)) == [0, 0, 0]

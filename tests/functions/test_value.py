@@ -21,7 +21,8 @@ def backwards(x):
     return x[turned].copy()[turned]
 
 
-LAYOUTS = {"as made": lambda x: x, "every other": every_other, "backwards": backwards, "columns first": np.asfortranarray}
+LAYOUTS = {"as made": lambda x: x, "every other": every_other, "backwards": backwards,
+           "columns first": np.asfortranarray}
 
 
 def test_no_name_is_used_twice():

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy import special
 
+import chainrule as cr
 from chainrule.backends.numba import elementary
 from chainrule.backends.numba.elementary_errors import EXACT, NUMPY, error, looped, worst
 
@@ -74,3 +75,37 @@ def test_a_loop_becomes_vectors():
 
     run(np.ones(8), np.ones(8))
     assert "x double> @llvm.fma" in run.inspect_llvm(run.signatures[0])
+
+
+def printed(function, *arguments):
+    return cr.source(function, stage="numba")(*arguments)
+
+
+def test_only_values_that_do_not_wait_are_vectorised():
+    def both(x):
+        s = 0.5
+        for i in range(x.shape[0]):
+            s = np.sin(s) + np.exp(x[i])
+        return s * np.cos(s)
+
+    text = printed(both, np.ones(5))
+    assert "elementary.exp(" in text
+    assert "np.sin(s)" in text
+    assert "np.cos(s)" in text
+
+
+def test_sums_of_arrays_are_added_in_any_order_and_those_of_users_are_not():
+    def own(x):
+        s = 0.0
+        for i in range(x.shape[0]):
+            s = s + x[i]
+        return s
+
+    x = np.arange(1.0, 1003.0)
+    assert "elementary.plus(" in printed(lambda x: np.sum(np.log(x)), x)
+    assert "elementary.plus(" not in printed(own, x)
+    for dtype in (DOUBLE, SINGLE):
+        found = cr.jit(lambda x: np.sum(np.log(x)))(x.astype(dtype))
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found, np.log(x).sum(), rtol=10 * np.finfo(dtype).eps)
+    assert np.isnan(cr.jit(lambda x: np.sum(np.log(x)))(np.array([1.0, np.nan, 2.0])))

@@ -6,22 +6,26 @@ import numpy as np
 import chainrule as cr
 from tests.functions.table import booleans, complexes, elementwise, integers, positive, real, row, unit
 
-EVERYWHERE = (
-    np.negative, np.positive, np.absolute, np.exp, np.exp2, np.expm1, np.square, np.reciprocal, np.sin, np.cos, np.arctan,
-    np.sinh, np.cosh, np.tanh, np.arcsinh, np.cbrt, np.deg2rad, np.rad2deg, np.radians, np.degrees, np.sinc, np.fabs,
-    np.real, np.imag, np.conjugate, np.nan_to_num, np.angle,
-)
+EVERYWHERE = (np.negative, np.positive, np.absolute, np.exp, np.exp2, np.expm1, np.square, np.reciprocal,
+              np.sin, np.cos, np.arctan, np.sinh, np.cosh, np.tanh, np.arcsinh, np.cbrt, np.deg2rad,
+              np.rad2deg, np.radians, np.degrees, np.sinc, np.fabs, np.real, np.imag, np.conjugate,
+              np.nan_to_num, np.angle)
 ABOVE_ZERO = (np.log, np.log2, np.log10, np.log1p, np.sqrt)
 INSIDE_ONE = (np.arcsin, np.arccos, np.arctanh, np.tan)
 STEPS = (np.floor, np.ceil, np.trunc, np.rint, np.sign, np.fix, np.round)
-TESTS = (np.isnan, np.isfinite, np.isinf, np.signbit, np.logical_not, np.isposinf, np.isneginf, np.isreal, np.iscomplex)
-PAIRS = (np.add, np.subtract, np.multiply, np.divide, np.hypot, np.logaddexp, np.logaddexp2, np.maximum, np.minimum,
-         np.fmax, np.fmin, np.arctan2, np.copysign, np.heaviside)
+TESTS = (np.isnan, np.isfinite, np.isinf, np.signbit, np.logical_not, np.isposinf, np.isneginf, np.isreal,
+         np.iscomplex)
+PAIRS = (np.add, np.subtract, np.multiply, np.divide, np.hypot, np.logaddexp, np.logaddexp2, np.maximum,
+         np.minimum, np.fmax, np.fmin, np.arctan2, np.copysign, np.heaviside)
 DIVISIONS = (np.fmod, np.remainder, np.floor_divide)
-COMPARISONS = (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal, np.logical_and, np.logical_or,
-               np.logical_xor)
+COMPARISONS = (np.less, np.less_equal, np.greater, np.greater_equal, np.equal, np.not_equal, np.logical_and,
+               np.logical_or, np.logical_xor)
 BITS = (np.bitwise_and, np.bitwise_or, np.bitwise_xor, np.left_shift, np.right_shift, np.gcd, np.lcm)
 OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.mod, operator.floordiv)
+OF_COMPLEX = (np.negative, np.absolute, np.exp, np.sin, np.cos, np.tan, np.sinh, np.cosh, np.tanh, np.log,
+              np.sqrt, np.square, np.reciprocal, np.arctan, np.arcsin, np.arccos, np.arcsinh, np.arctanh,
+              np.arccosh, np.expm1, np.log1p, np.log2, np.log10, np.exp2, np.real, np.imag, np.conjugate,
+              np.angle, np.sign, np.sinc, np.nan_to_num)
 
 ROWS = [
     *[elementwise(f, real(3, 4)) for f in EVERYWHERE],
@@ -36,7 +40,8 @@ ROWS = [
     *[elementwise(f, integers(3, 4, high=9), integers(3, 4, high=9), any_dtype=False) for f in BITS],
     elementwise(np.invert, integers(3, 4), any_dtype=False),
     elementwise(np.invert, booleans(3, 4), any_dtype=False, name="invert of truths"),
-    *[elementwise(f, real(3, 4), real(3, 4, low=0.7, high=2.5), name=f"operator {f.__name__}") for f in OPERATORS],
+    *[elementwise(f, real(3, 4), real(3, 4, low=0.7, high=2.5),
+                  name=f"operator {f.__name__}") for f in OPERATORS],
     elementwise(lambda x: -x, real(3, 4), name="unary minus"),
     elementwise(lambda x: +x, real(3, 4), name="unary plus"),
     elementwise(lambda x: abs(x), real(3, 4), name="builtin abs"),
@@ -66,9 +71,11 @@ ROWS = [
     elementwise(lambda x: np.angle(x, deg=True), complexes(3, 4), name="angle in degrees", any_dtype=False),
     elementwise(lambda x: np.where(x > 0, x, 2 * x), real(3, 4), name="where of one operand"),
     elementwise(lambda x, y: np.where(x > 0.3, x * y, y), real(3, 4), real(3, 4), name="where"),
-    elementwise(lambda c, x, y: np.where(c, x, y), booleans(3, 4), real(3, 4), real(3, 4), name="where of a condition"),
+    elementwise(lambda c, x, y: np.where(c, x, y), booleans(3, 4), real(3, 4), real(3, 4),
+                name="where of a condition"),
     elementwise(lambda x: np.select([x > 1, x < -1], [x * x, -x], 0.5), real(3, 4), name="select"),
-    elementwise(lambda x: np.select([x > 1, x > 0], [np.exp(x), x], np.sin(x)), real(3, 4), name="select of arrays"),
+    elementwise(lambda x: np.select([x > 1, x > 0], [np.exp(x), x], np.sin(x)), real(3, 4),
+                name="select of arrays"),
     elementwise(lambda x: np.nan_to_num(x, nan=1.0), real(3, 4), name="nan_to_num with a value"),
     elementwise(lambda x: np.isclose(x, 0.5), real(3, 4), name="isclose", order=0),
     elementwise(lambda x: x.conj() * x.conjugate(), real(3, 4), name="x.conj"),
@@ -79,13 +86,11 @@ ROWS = [
     elementwise(lambda x: np.astype(np.asarray(x), np.float32), real(3, 4), name="astype", order=0),
     elementwise(lambda x: x.astype(np.float64) ** 2, real(3, 4), name="x.astype"),
     elementwise(lambda x: x.astype(complex) * 1j, real(3, 4), name="x.astype to complex"),
-    *[elementwise(f, complexes(3, 4), name=f"{f.__name__} of complex", any_dtype=False) for f in (
-        np.negative, np.absolute, np.exp, np.sin, np.cos, np.tan, np.sinh, np.cosh, np.tanh, np.log, np.sqrt, np.square,
-        np.reciprocal, np.arctan, np.arcsin, np.arccos, np.arcsinh, np.arctanh, np.arccosh, np.expm1, np.log1p, np.log2,
-        np.log10, np.exp2, np.real, np.imag, np.conjugate, np.angle, np.sign, np.sinc, np.nan_to_num)],
+    *[elementwise(f, complexes(3, 4), name=f"{f.__name__} of complex", any_dtype=False) for f in OF_COMPLEX],
     *[elementwise(f, complexes(3, 4), complexes(3, 4), name=f"{f.__name__} of complex", any_dtype=False)
       for f in (np.add, np.subtract, np.multiply, np.divide, np.power)],
-    elementwise(lambda x, z: x * z + z / x, real(3, 4), complexes(3, 4), name="real with complex", any_dtype=False),
+    elementwise(lambda x, z: x * z + z / x, real(3, 4), complexes(3, 4), name="real with complex",
+                any_dtype=False),
     elementwise(lambda z: z ** 3, complexes(3, 4), name="cube of complex", any_dtype=False),
     elementwise(lambda z: z.real ** 2 + z.imag, complexes(3, 4), name="parts of complex", any_dtype=False),
     row("stop_gradient", lambda x: cr.stop_gradient(x) * 2, real(3), order=0),

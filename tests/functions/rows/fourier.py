@@ -4,7 +4,8 @@ import numpy as np
 from tests.functions.table import complexes, real, row
 
 LINES = (np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft)
-PLANES = (np.fft.fft2, np.fft.ifft2, np.fft.rfft2, np.fft.irfft2, np.fft.fftn, np.fft.ifftn, np.fft.rfftn, np.fft.irfftn)
+PLANES = (np.fft.fft2, np.fft.ifft2, np.fft.rfft2, np.fft.irfft2, np.fft.fftn, np.fft.ifftn, np.fft.rfftn,
+          np.fft.irfftn)
 
 ROWS = [
     *[row(f"{f.__name__}", lambda x, f=f: f(x), real(6)) for f in LINES],

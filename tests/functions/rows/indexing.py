@@ -125,16 +125,12 @@ def filled(y, v):
     y[1].fill(v[0])
 
 
-WRITES = (set_item, set_slice, set_step, set_places, set_mask, set_where, add_slice, scale_places, through_view,
-          through_reshape, add_at, subtract_at, multiply_at, divide_at, maximum_at, minimum_at, into, copied_to, copied_where, diagonal_filled, put_along,
-          put, put_method, placed, put_masked, filled)
-VALUES = {"set_step": 2, "set_mask": 0, "set_where": 1, "add_slice": 3, "through_view": 2, "through_reshape": 0}
-
-
-def value_shape(name):
-    size = VALUES.get(name, 4)
-    return {0: (), 1: (3, 1)}.get(size, (size,))
-
+WRITES = (set_item, set_slice, set_step, set_places, set_mask, set_where, add_slice, scale_places,
+          through_view, through_reshape, add_at, subtract_at, multiply_at, divide_at, maximum_at, minimum_at,
+          into, copied_to, copied_where, diagonal_filled, put_along, put, put_method, placed, put_masked,
+          filled)
+VALUE_SHAPES = {"set_step": (2,), "set_mask": (), "set_where": (3, 1), "add_slice": (3,), "through_view": (2,),
+                "through_reshape": ()}
 
 READS = {
     "x[1]": lambda x: x[1],
@@ -160,7 +156,8 @@ READS = {
 
 ROWS = [
     *[row(name, function, real(3, 4)) for name, function in READS.items()],
-    *[row(f"writing: {write.__name__}", written(write), real(3, 4), real(*value_shape(write.__name__)), any_dtype=False,
+    *[row(f"writing: {write.__name__}", written(write), real(3, 4), real(*VALUE_SHAPES.get(write.__name__, (4,))),
+          any_dtype=False,
           resized=False) for write in WRITES],
     row("x[i]", lambda x, i: x[i], real(4, 3), integers(5, high=4), any_dtype=False),
     row("x[i, j]", lambda x, i, j: x[i, j], real(3, 3), integers(4), integers(4), any_dtype=False),
@@ -170,7 +167,8 @@ ROWS = [
     row("take, clipped", lambda x: np.take(x, [5, -7], axis=0, mode="clip"), real(3, 4)),
     row("x.take", lambda x: x.take([0, 2, 2], axis=1), real(3, 4)),
     row("take_along_axis", lambda x: np.take_along_axis(x, np.argsort(x, axis=0), axis=0), real(3, 4)),
-    row("take_along_axis of an operand", lambda x, i: np.take_along_axis(x, i, 1), real(3, 4), integers(3, 2, high=4),
+    row("take_along_axis of an operand", lambda x, i: np.take_along_axis(x, i, 1), real(3, 4),
+        integers(3, 2, high=4),
         any_dtype=False),
     row("choose", lambda x, y: np.choose(np.array([0, 1, 1]), [x, y]), real(3), real(3), resized=False),
     row("x.choose", lambda x, y: np.array([0, 1, 1]).choose([x, y]), real(3), real(3), resized=False),
@@ -178,7 +176,8 @@ ROWS = [
     row("x.compress", lambda x: x.compress([True, False, True], axis=0), real(3, 4), resized=False),
     row("extract", lambda x: np.extract(x > 0, x), real(3, 4)),
     row("unravel_index", lambda x: x[np.unravel_index(np.argmax(x), x.shape)], real(3, 4)),
-    row("ravel_multi_index", lambda x: x.ravel()[np.ravel_multi_index((1, 2), (3, 4))], real(3, 4), resized=False),
+    row("ravel_multi_index", lambda x: x.ravel()[np.ravel_multi_index((1, 2), (3, 4))], real(3, 4),
+        resized=False),
     row("iteration over rows", lambda x: [r * 2 for r in x], real(3, 4), resized=False),
     row("unpacking", lambda x: unpacked(x), real(3, 4), resized=False),
 ]

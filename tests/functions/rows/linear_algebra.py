@@ -1,4 +1,7 @@
-"""numpy.linalg. Symmetric functions are given symmetric matrices by the row's function, so that differences see them."""
+"""numpy.linalg.
+
+What reads one triangle of a matrix is given a symmetric matrix by the row's function: differences see both.
+"""
 import numpy as np
 
 from tests.functions.table import complexes, matrix, real, row
@@ -45,7 +48,8 @@ ROWS = [
     row("solve", lambda a, b: np.linalg.solve(a, b), matrix(3, 3), real(3)),
     row("solve of columns", lambda a, b: np.linalg.solve(a, b), matrix(3, 3), real(3, 2)),
     row("solve of many", lambda a, b: np.linalg.solve(a, b), matrix(2, 3, 3), real(2, 3, 2)),
-    row("solve of complex", lambda a, b: np.linalg.solve(a + np.eye(3) * 3, b), complexes(3, 3), complexes(3), any_dtype=False),
+    row("solve of complex", lambda a, b: np.linalg.solve(a + np.eye(3) * 3, b), complexes(3, 3), complexes(3),
+        any_dtype=False),
     row("inv", lambda x: np.linalg.inv(x), matrix(3, 3)),
     row("inv of many", lambda x: np.linalg.inv(x), matrix(2, 2, 2)),
     row("det", lambda x: np.linalg.det(x), matrix(3, 3)),
@@ -76,7 +80,8 @@ ROWS = [
     row("matrix_rank", lambda x: np.linalg.matrix_rank(x), matrix(3, 3), order=0),
     row("cond", lambda x: np.linalg.cond(x), matrix(3, 3)),
     *[row(f"norm {ord} of a vector", lambda x, ord=ord: np.linalg.norm(x, ord), real(5)) for ord in NORMS],
-    *[row(f"norm {ord} of a matrix", lambda x, ord=ord: np.linalg.norm(x, ord), matrix(3, 4)) for ord in MATRIX_NORMS],
+    *[row(f"norm {ord} of a matrix", lambda x, ord=ord: np.linalg.norm(x, ord),
+          matrix(3, 4)) for ord in MATRIX_NORMS],
     row("norm of an axis", lambda x: np.linalg.norm(x, axis=1, keepdims=True), real(3, 4)),
     row("norm of two axes", lambda x: np.linalg.norm(x, "fro", axis=(0, 2)), real(2, 3, 4)),
     row("norm of complex", lambda z: np.linalg.norm(z), complexes(4), any_dtype=False),

@@ -5,7 +5,8 @@ from tests.functions.table import complexes, integers, real, row
 
 ROWS = [
     *[row(f"matmul of {a} and {b}", lambda x, y: np.matmul(x, y), real(*a), real(*b))
-      for a, b in (((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((2, 2, 3), (3, 4)), ((2, 3), (2, 3, 2)),
+      for a, b in (((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4)), ((2, 2, 3), (3, 4)),
+                   ((2, 3), (2, 3, 2)),
                    ((2, 1, 2, 3), (3, 3, 2)), ((2, 2, 3), (3,)), ((3,), (2, 3, 2)))],
     row("x @ y", lambda x, y: x @ y, real(2, 3), real(3, 4)),
     row("x @ y of complex", lambda x, y: x @ y, complexes(2, 3), complexes(3, 2), any_dtype=False),
@@ -26,12 +27,16 @@ ROWS = [
     row("linalg.vecdot", lambda x, y: np.linalg.vecdot(x, y), real(2, 3), real(2, 3)),
     row("tensordot", lambda x, y: np.tensordot(x, y), real(2, 3, 4), real(3, 4, 2)),
     row("tensordot of one axis", lambda x, y: np.tensordot(x, y, axes=1), real(2, 3), real(3, 4)),
-    row("tensordot of axes", lambda x, y: np.tensordot(x, y, axes=([0, 2], [1, 0])), real(2, 3, 4), real(4, 2)),
+    row("tensordot of axes", lambda x, y: np.tensordot(x, y, axes=([0, 2], [1, 0])), real(2, 3, 4),
+        real(4, 2)),
     row("tensordot of no axis", lambda x, y: np.tensordot(x, y, axes=0), real(2), real(3)),
     row("linalg.tensordot", lambda x, y: np.linalg.tensordot(x, y, axes=1), real(2, 3), real(3, 4)),
-    *[row(f"einsum {subscripts}", lambda x, y, subscripts=subscripts: np.einsum(subscripts, x, y), real(*a), real(*b))
-      for subscripts, a, b in (("ij,jk->ik", (2, 3), (3, 4)), ("ij,ij->", (2, 3), (2, 3)), ("bij,bjk->bik", (2, 2, 3), (2, 3, 2)),
-                               ("i,j->ij", (2,), (3,)), ("...i,i->...", (2, 3), (3,)), ("ii,i->i", (3, 3), (3,)),
+    *[row(f"einsum {subscripts}", lambda x, y, subscripts=subscripts: np.einsum(subscripts, x, y), real(*a),
+          real(*b))
+      for subscripts, a, b in (("ij,jk->ik", (2, 3), (3, 4)), ("ij,ij->", (2, 3), (2, 3)),
+                               ("bij,bjk->bik", (2, 2, 3), (2, 3, 2)),
+                               ("i,j->ij", (2,), (3,)), ("...i,i->...", (2, 3), (3,)),
+                               ("ii,i->i", (3, 3), (3,)),
                                ("ij,kj", (2, 3), (4, 3)))],
     *[row(f"einsum {subscripts}", lambda x, subscripts=subscripts: np.einsum(subscripts, x), real(3, 3),
           resized=False) for subscripts in ("ii", "ii->i", "ij->ji", "ij->i", "ij->")],
@@ -51,5 +56,6 @@ ROWS = [
       for mode in ("full", "same", "valid")],
     row("convolve with the longer second", lambda x, y: np.convolve(x, y), real(2), real(4)),
     row("convolve of complex", lambda x, y: np.convolve(x, y), complexes(4), complexes(2), any_dtype=False),
-    row("correlate of complex", lambda x, y: np.correlate(x, y, "full"), complexes(4), complexes(2), any_dtype=False),
+    row("correlate of complex", lambda x, y: np.correlate(x, y, "full"), complexes(4), complexes(2),
+        any_dtype=False),
 ]

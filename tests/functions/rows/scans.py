@@ -27,6 +27,7 @@ ROWS = [
     row("gradient with a step", lambda x: np.gradient(x, 0.5, axis=0), real(4, 3)),
     row("gradients of two axes", lambda x: np.gradient(x), real(4, 3)),
     row("gradient of second order at the edges", lambda x: np.gradient(x, edge_order=2), real(6)),
-    row("gradient with places", lambda x: np.gradient(x, np.array([0.0, 1.0, 1.5, 3.0])), real(4), any_dtype=False,
+    row("gradient with places", lambda x: np.gradient(x, np.array([0.0, 1.0, 1.5, 3.0])), real(4),
+        any_dtype=False,
         resized=False),
 ]
