@@ -156,3 +156,10 @@ def test_nothing_drawn():
     assert random.normal(key, (0, 3)).shape == (0, 3)
     assert random.split(key, 0).shape == (0, 2)
     assert random.permutation(key, 0).shape == (0,)
+
+
+@pytest.mark.parametrize("impl", IMPLS)
+def test_batched_keys(impl):
+    keys = random.split(random.key(3, impl), 4)
+    draw = lambda key: random.bits(random.fold_in(key, 5), (3,), np.uint32)
+    np.testing.assert_array_equal(cr.vmap(draw)(keys), np.stack([draw(key) for key in keys]))
