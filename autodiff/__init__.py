@@ -3,5 +3,5 @@ from . import rules
 from .adopt import paste
 from .forward import forward
 from .reverse import reverse
-from .split import linear_split, split
 from .segments import segmented
+from .split import linear_split, split

@@ -10,6 +10,7 @@ several levels of segments within segments of r = n ** (1 / levels) iterations, 
 kept at once, and each iteration runs `levels` times (A. Griewank, "Achieving logarithmic growth of temporal
 and spatial complexity in reverse automatic differentiation", 1992).
 """
+
 from __future__ import annotations
 
 from ..codegen.build import Builder
@@ -34,8 +35,16 @@ def segmented(block: Block, steps: int | str) -> Block:
                     cut_while(builder, statement, steps)
                 case If():
                     body, orelse = segmented(statement.body, steps), segmented(statement.orelse, steps)
-                    builder.append(If(statement.targets, statement.test, body, orelse, statement.location,
-                                      statement.recompute))
+                    builder.append(
+                        If(
+                            statement.targets,
+                            statement.test,
+                            body,
+                            orelse,
+                            statement.location,
+                            statement.recompute,
+                        )
+                    )
                 case _:
                     builder.append(statement)
     return made
@@ -47,7 +56,9 @@ def cut_range(builder: Builder, loop: For, steps: int | str) -> None:
     count = trip_count(builder, loop)
     if steps == "binomial":
         root = emit(builder, "ceil", emit(builder, "power", count, 1 / LEVELS))
-        radix = emit(builder, "maximum", emit(builder, "astype", root, dtype=INT.dtype, weak=True), 2, weak=True)
+        radix = emit(
+            builder, "maximum", emit(builder, "astype", root, dtype=INT.dtype, weak=True), 2, weak=True
+        )
         spans = [radix]
         while len(spans) < LEVELS - 1:
             spans.insert(0, emit(builder, "multiply", spans[0], radix))
@@ -62,21 +73,34 @@ def trip_count(builder: Builder, loop: For) -> Operand:
     if isinstance(start, int) and isinstance(step, int) and (start, step) == (0, 1):
         return emit(builder, "maximum", stop, 0, weak=True)
     sign = emit(builder, "sign", step)
-    length = emit(builder, "subtract", emit(builder, "add", emit(builder, "subtract", stop, start), step), sign)
+    length = emit(
+        builder, "subtract", emit(builder, "add", emit(builder, "subtract", stop, start), step), sign
+    )
     return emit(builder, "maximum", emit(builder, "floor_divide", length, step), 0, weak=True)
 
 
-def nest(builder: Builder, loop: For, low: Operand, high: Operand, count: Operand, spans: list, initial: tuple,
-         targets: tuple) -> None:
-    """Emit the iterations from `low` to `high`, in segments of spans[0], those in segments of spans[1], ..."""
+def nest(
+    builder: Builder,
+    loop: For,
+    low: Operand,
+    high: Operand,
+    count: Operand,
+    spans: list,
+    initial: tuple,
+    targets: tuple,
+) -> None:
+    """Emit the iterations from `low` to `high`, in segments of spans[0], those in ones of spans[1], ..."""
     if not spans:
         body = Block(list(loop.body.statements), loop.body.results)
         counter = loop.index
-        if not (isinstance(loop.start, int) and loop.start == 0 and isinstance(loop.step, int) and loop.step == 1):
+        if not (
+            isinstance(loop.start, int) and loop.start == 0 and isinstance(loop.step, int) and loop.step == 1
+        ):
             counter, passed = Variable(None, INT), Variable(None, INT)
             body.statements[:0] = [
                 Assign((passed,), PRIMITIVES["multiply"], (counter, loop.step), {}, loop.location),
-                Assign((loop.index,), PRIMITIVES["add"], (passed, loop.start), {}, loop.location)]
+                Assign((loop.index,), PRIMITIVES["add"], (passed, loop.start), {}, loop.location),
+            ]
         builder.append(For(targets, counter, low, high, 1, loop.carried, initial, body, loop.location))
         return
     counter, carried, inner, outer = Variable("low", INT), *(fresh(loop.carried) for _ in range(3))
@@ -84,16 +108,20 @@ def nest(builder: Builder, loop: For, low: Operand, high: Operand, count: Operan
         end = emit(builder, "minimum", emit(builder, "add", counter, spans[0]), count, weak=True)
         nest(builder, loop, counter, end, count, spans[1:], carried, inner)
     again = If(outer, True, segment, nothing(len(outer)), loop.location, recompute=True)
-    builder.append(For(targets, counter, low, high, spans[0], carried, initial, Block([again], outer),
-                       loop.location))
+    builder.append(
+        For(targets, counter, low, high, spans[0], carried, initial, Block([again], outer), loop.location)
+    )
 
 
 def cut_while(builder: Builder, loop: While, steps: int | str) -> None:
     """A while loop around segments of at most `steps` iterations."""
     require_steady(loop)
     if not isinstance(steps, int):
-        raise UnsupportedError("checkpoint(steps='binomial') of a loop whose length is not known before it runs",
-                               "give the number of iterations of a segment: checkpoint(steps=100)", loop.location)
+        raise UnsupportedError(
+            "checkpoint(steps='binomial') of a loop whose length is not known before it runs",
+            "give the number of iterations of a segment: checkpoint(steps=100)",
+            loop.location,
+        )
     builder.location = loop.location
     carried, inner, outer = (fresh(loop.carried) for _ in range(3))
     renaming = Renaming(dict(zip(loop.carried, carried, strict=True)))
@@ -122,7 +150,9 @@ def require_steady(loop: For | While) -> None:
         if any(size in made for size in sizes_in(variable.type)):
             raise UnsupportedError(
                 f"checkpoint(steps=...) of a loop in which the size of {variable.name or 'an array'} changes",
-                "keep the sizes of arrays the same in every iteration", loop.location)
+                "keep the sizes of arrays the same in every iteration",
+                loop.location,
+            )
 
 
 def body_statements(loop: For | While) -> list[Statement]:

@@ -64,8 +64,8 @@ def checkpoint(function: Callable | None = None, *, steps: int | str | None = No
         kept, and it runs a second time in the backward sweep: memory for time.
 
     Raises:
-        UnsupportedError: the function changes an array or list that was there before, or `steps` is given for a
-            loop whose arrays change their sizes.
+        UnsupportedError: the function changes an array or list that was there before, or `steps` is given
+            for a loop whose arrays change their sizes.
         ValueError: `steps` is neither a positive int nor "binomial".
 
     >>> import numpy as np

@@ -155,8 +155,8 @@ class Builder:
         a, b = self.representative(a), self.representative(b)
         if self.same(a, b):
             return
-        inner_first = isinstance(a, Variable) and (not isinstance(b, Variable) or self.depth(a) >= self.depth(b))
-        old, new = (a, b) if inner_first else (b, a)
+        deeper = isinstance(a, Variable) and (not isinstance(b, Variable) or self.depth(a) >= self.depth(b))
+        old, new = (a, b) if deeper else (b, a)
         if self.computed_from(new, old):
             old, new = new, old
         if isinstance(old, Variable) and not self.computed_from(new, old):
@@ -176,7 +176,7 @@ class Builder:
         return False
 
     def depth(self, size: Variable) -> int:
-        """How many blocks deep a variable was made: an equal size of an outer block can be named in more places."""
+        """How many blocks deep a variable was made."""
         return self.depths.get(size, 0)
 
     def lower_bound(self, size: Dimension) -> int | None:
@@ -300,7 +300,7 @@ def broadcast_message(what: str, shapes: Iterable[tuple]) -> str:
 
 
 def in_run_time_sizes(message: str, *sizes: tuple[Dimension, Dimension]) -> str:
-    """A message with {0} and {1} where it names the sizes that are compared, and n for any other without a name."""
+    """A message with {0} and {1} where it names the sizes compared, and n for any other without a name."""
     message = message.replace("{", "{{").replace("}", "}}")
     for place, same in enumerate(sizes):
         for size in same:

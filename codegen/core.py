@@ -126,8 +126,8 @@ class Block:
 class If:
     """`targets` take the results of `body` where `test` holds, else those of `orelse`.
 
-    A `recompute` has a test that is True and nothing in `orelse`: nothing of its body is kept for the backward
-    sweep, which runs it again.
+    A `recompute` has a test that is True and nothing in `orelse`: nothing of its body is kept for the
+    backward sweep, which runs it again.
     """
 
     targets: tuple[Variable, ...]
@@ -142,8 +142,8 @@ class If:
 class For:
     """`for index in range(start, stop, step)`: `carried` begin as `initial`, become `body.results` each time.
 
-    `targets` are their final values. `carried` are variables of the body. `fused`: the numbers that it carries
-    are reductions of whole arrays, in any order.
+    `targets` are their final values. `carried` are variables of the body. `fused`: the numbers that it
+    carries are reductions of whole arrays, in any order.
     """
 
     targets: tuple[Variable, ...]

@@ -7,11 +7,12 @@ implementation, and of the functions of its module that it calls, stands above t
 >>> sorted(tree.name for tree in helper_functions(gast.parse("y = cofactor_matrix(x)")))
 ['along_circle', 'cofactor_matrix', 'diagonal_slope', 'products_without']
 """
+
 from __future__ import annotations
 
 import inspect
 import sys
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import gast
@@ -39,10 +40,11 @@ def implementations() -> dict[str, str]:
 def is_helper(primitive: Primitive) -> bool:
     """Whether a primitive is printed as a call of its implementation."""
     return isinstance(primitive.printed, str) and primitive.printed == getattr(
-        primitive.implementation, "__name__", None)
+        primitive.implementation, "__name__", None
+    )
 
 
-@lru_cache(maxsize=None)
+@cache
 def definitions(module: str) -> dict[str, Tree]:
     """The functions of a module, without their documentation."""
     made = {}
@@ -54,7 +56,9 @@ def definitions(module: str) -> dict[str, Tree]:
     return made
 
 
-def collect(name: str, of_module: dict[str, Tree], found: dict[str, Tree], path: tuple[str, ...] = ()) -> None:
+def collect(
+    name: str, of_module: dict[str, Tree], found: dict[str, Tree], path: tuple[str, ...] = ()
+) -> None:
     if name in found or name in path:
         return
     for called in names_in(of_module[name]):

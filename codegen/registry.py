@@ -71,7 +71,7 @@ def primitive(name: str, implementation: Callable, type_rule: Callable, *, funct
 
 
 def composition(*functions: Callable, method: str | None = None):
-    """Let the decorated Python function stand for library functions, and for the array method of that name."""
+    """Let the decorated function stand for library functions, and for the array method of that name."""
 
     def enter(python):
         for function in functions:
@@ -93,7 +93,8 @@ def lookup(function: Any) -> Primitive | Callable | None:
         return None
 
 
-def derivative(target: Primitive, operand: int = 0, *, jvp: Callable | None = None, vjp: Callable | None = None):
+def derivative(target: Primitive, operand: int = 0, *, jvp: Callable | None = None,
+               vjp: Callable | None = None):
     """Register the derivative of `target` with respect to one operand, forward and reverse side by side.
 
     `jvp(tangent, out, *operands, **static)` gives the part of the result's tangent that this operand's
@@ -108,7 +109,7 @@ def derivative(target: Primitive, operand: int = 0, *, jvp: Callable | None = No
 
 
 def zero_derivative(*targets: Primitive) -> None:
-    """The derivative of each target is zero almost everywhere, in every operand (sign, floor, comparisons)."""
+    """The derivative of each target is zero in every operand, almost everywhere (sign, floor, comparisons)."""
     for target in targets:
         target.jvp[None] = target.vjp[None] = None
 

@@ -189,7 +189,7 @@ def from_support(to: Expander, statement: Assign) -> Operand | None:
 
 
 def nonzero(to: Expander, divisor: Operand) -> bool:
-    """Whether a divisor cannot be zero: a constant, or a size of an argument that is not part of the signature."""
+    """Whether a divisor cannot be zero: a constant, or a size of an argument that is at least 2."""
     if isinstance(divisor, Variable):
         return divisor in getattr(to, "sizes", ())
     return divisor != 0

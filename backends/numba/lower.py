@@ -82,7 +82,8 @@ def lower(program: Program) -> tuple[Program, Calls]:
     """The program in Numba's terms, and the library calls it makes."""
     require_dtypes(program)
     lowering = Lowering()
-    lowering.sizes.update(size for p in program.parameters for size in variables_in(getattr(p.type, "shape", ())))
+    shapes = [getattr(p.type, "shape", ()) for p in program.parameters]
+    lowering.sizes.update(variables_in(shapes))
     return Program(program.name, program.parameters, lowering.block(program.body)), lowering.calls
 
 
@@ -266,7 +267,8 @@ def push(to: Lowering, statement: Assign) -> Operand:
 @rule("check_same")
 def check_same(to: Lowering, statement: Assign) -> tuple:
     equal = to.assign("equal", ArrayType(np.dtype(bool), (), True), *statement.operands)
-    elementwise.check(to, equal, "ValueError", statement.static.get("message", "sizes differ").format("n", "m"))
+    message = statement.static.get("message", "sizes differ").format("n", "m")
+    elementwise.check(to, equal, "ValueError", message)
     return ()
 
 

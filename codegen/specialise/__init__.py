@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import gast
+import numpy as np
 
 from .. import compositions, primitives
 from ..build import Builder
@@ -142,7 +143,7 @@ class Specialisation:
             raise NotGrowing(UnsupportedError("returning a list whose length is known only at run time",
                                               "return np.array of the list", self.s.returned))
         leaves: list[Any] = []
-        template = take_apart(result, leaves)
+        template = take_apart(self.brought_in(result), leaves)
         results = [self.s.operand(leaf) for leaf in leaves]
         written = [k for k, cell in sorted(self.cells.items(), key=lambda item: item[0])
                    if cell is not None and cell.value is not self.parameters[k]]
@@ -151,6 +152,23 @@ class Specialisation:
         parameters = (self.parameters[k] for k in sorted(self.parameters))
         program = Program(name or function_name(function), (*parameters, *self.captured), self.builder.block)
         return Specialised(program, template, self.externals.captures, self.externals.guards, written)
+
+    def brought_in(self, value: Any) -> Any:
+        """A result, in which the arrays of objects from outside are fetched again at each call."""
+        if type(value) in (tuple, list):
+            return type(value)(map(self.brought_in, value))
+        if type(value) is dict:
+            return {key: self.brought_in(item) for key, item in value.items()}
+        if is_record(value) and not is_node(value) and not self.s.is_internal(value):
+            fields = {f.name: self.brought_in(get_attribute(self.s, value, f.name, None))
+                      for f in dataclasses.fields(value)}
+            return make_record(type(value), fields)
+        if is_node(value) and not self.s.is_internal(value):
+            children, metadata = open_node(value)
+            fetched = [self.externals.bring_in(child, lambda child=child: child, None)
+                       if isinstance(child, np.ndarray) else self.brought_in(child) for child in children]
+            return build_node(type(value), metadata, fetched)
+        return value
 
     def enter(self, value: Any) -> Any:
         """An argument as a value: each Parameter in it becomes a parameter of the program."""

@@ -154,19 +154,6 @@ def test_what_is_copied_as_a_whole_is_an_array():
     fused(f, V)
 
 
-def test_a_row_that_outlives_a_write_is_copied_alone():
-    def f(call, x):
-        z = call("multiply", x, 2.0)
-        row = call("getitem", z, (1,))
-        cleared = call("setitem", z, (1,), 0.0)
-        return cleared, call("sum", row, axis=(0,)), call("reshape", row, (1, 5))
-
-    made = compiled_form(program(f, X))
-    copies = [s for s in walk(made.body) if isinstance(s, Assign) and s.primitive.name == "copy"]
-    assert [s.targets[0].type.shape for s in copies] == [(1, 5)]
-    fused(f, X)
-
-
 def test_duplicate_indices_accumulate():
     fused(
         lambda call, x, i: call("index_add", x, (i,), call("multiply", call("getitem", x, (i,)), 2)),

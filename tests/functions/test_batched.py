@@ -1,4 +1,5 @@
 """vmap of every function, and of its gradient, is the function done for one example after the other."""
+
 import numpy as np
 import pytest
 
@@ -30,7 +31,9 @@ def ways(row):
 
 def mapped(examples, axes):
     """The arguments of the mapped function, and of each example."""
-    given = [np.stack([e[k] for e in examples]) if axis == 0 else examples[0][k] for k, axis in enumerate(axes)]
+    given = [
+        np.stack([e[k] for e in examples]) if axis == 0 else examples[0][k] for k, axis in enumerate(axes)
+    ]
     each = [[e[k] if axis == 0 else examples[0][k] for k, axis in enumerate(axes)] for e in examples]
     return given, each
 

@@ -1,4 +1,5 @@
-"""vmap of programs made at random is the program done for one example after the other, as are its derivatives."""
+"""vmap of a random program is the program done for one example after the other, and so its derivatives."""
+
 import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
 
@@ -36,7 +37,9 @@ def test_values_and_gradients(text):
     outside = cr.grad(lambda x, y: np.sum(cr.vmap(f)(x, y)), argnums=(0, 1))(X, Y)
     for k, got in enumerate(zip((x_bar, y_bar), outside)):
         for one in got:
-            np.testing.assert_allclose(one, np.stack([pair[k] for pair in bars]), rtol=1e-8, atol=1e-10, err_msg=text)
+            np.testing.assert_allclose(
+                one, np.stack([pair[k] for pair in bars]), rtol=1e-8, atol=1e-10, err_msg=text
+            )
 
 
 @SLOW

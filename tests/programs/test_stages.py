@@ -1,4 +1,5 @@
 """Programs made at random give at every stage what plain NumPy gives, and differences give as gradients."""
+
 import numpy as np
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -77,5 +78,10 @@ def test_second_derivatives_agree(text, seed):
     forward_over_reverse = cr.jvp(lambda x: cr.grad(f)(x, Y), (X,), (v,))[1] @ v
     reverse_over_reverse = cr.grad(slope)(X) @ v
     reverse_over_forward = cr.grad(lambda x: cr.jvp(lambda z: f(z, Y), (x,), (v,))[1])(X) @ v
-    np.testing.assert_allclose([forward_over_reverse, reverse_over_reverse, reverse_over_forward], [want] * 3,
-                               rtol=1e-4, atol=1e-5, err_msg=text)
+    np.testing.assert_allclose(
+        [forward_over_reverse, reverse_over_reverse, reverse_over_forward],
+        [want] * 3,
+        rtol=1e-4,
+        atol=1e-5,
+        err_msg=text,
+    )

@@ -3,6 +3,7 @@
 Each is the text of a function `f(x, y)` of a vector of four and a scalar. Everything stays within bounds and
 smooth: sines and damped sums, so that differences can judge.
 """
+
 from __future__ import annotations
 
 from hypothesis import strategies as st
@@ -43,32 +44,53 @@ def statement(draw, indent: int, depth: int, in_loop: bool, counters: tuple[str,
             return [f"{pad}{draw(st.sampled_from(ARRAYS))} = {draw(array(counters))}"]
         case "element":
             name = draw(st.sampled_from(ARRAYS))
-            return [f"{pad}{name} = {name}.copy()", f"{pad}{name}[{draw(index(counters))}] = {draw(scalar(counters))}"]
+            return [
+                f"{pad}{name} = {name}.copy()",
+                f"{pad}{name}[{draw(index(counters))}] = {draw(scalar(counters))}",
+            ]
         case "slice":
-            name, part = draw(st.sampled_from(ARRAYS)), draw(st.sampled_from(["1:", ":-1", "::2", "::-1", "1:3"]))
-            return [f"{pad}{name} = {name}.copy()",
-                    f"{pad}{name}[{part}] = np.sin({draw(st.sampled_from(ARRAYS))}[{part}] + {draw(scalar(counters))})"]
+            name, part = (
+                draw(st.sampled_from(ARRAYS)),
+                draw(st.sampled_from(["1:", ":-1", "::2", "::-1", "1:3"])),
+            )
+            return [
+                f"{pad}{name} = {name}.copy()",
+                f"{pad}{name}[{part}] = np.sin({draw(st.sampled_from(ARRAYS))}[{part}]"
+                f" + {draw(scalar(counters))})",
+            ]
         case "update":
             name = draw(st.sampled_from(ARRAYS))
-            return [f"{pad}{name} = 1.0 * {name}", f"{pad}{name} += 0.5 * {draw(scalar(counters))}",
-                    f"{pad}{name}[{draw(index(counters))}] *= {draw(scalar(counters))}"]
+            return [
+                f"{pad}{name} = 1.0 * {name}",
+                f"{pad}{name} += 0.5 * {draw(scalar(counters))}",
+                f"{pad}{name}[{draw(index(counters))}] *= {draw(scalar(counters))}",
+            ]
         case "alias":
             one, two = draw(st.permutations(ARRAYS))
             return [f"{pad}{one}, {two} = {two}, {one}"]
         case "if":
-            lines = [f"{pad}if {draw(condition(counters))}:", *draw(block(indent + 1, depth - 1, in_loop, counters))]
+            lines = [
+                f"{pad}if {draw(condition(counters))}:",
+                *draw(block(indent + 1, depth - 1, in_loop, counters)),
+            ]
             if draw(st.booleans()):
                 lines += [f"{pad}else:", *draw(block(indent + 1, depth - 1, in_loop, counters))]
             return lines
         case "for":
             counter = "ijk"[len(counters)]
             bounds = draw(st.sampled_from(["0", "1", "2", "3", "len(x)", "1, 3", "3, 0, -1", "0, 4, 2"]))
-            return [f"{pad}for {counter} in range({bounds}):",
-                    *draw(block(indent + 1, depth - 1, True, (*counters, counter)))]
+            return [
+                f"{pad}for {counter} in range({bounds}):",
+                *draw(block(indent + 1, depth - 1, True, (*counters, counter))),
+            ]
         case "while":
             counter = f"n{len(counters)}{indent}"
-            return [f"{pad}{counter} = 0", f"{pad}while {counter} < 3 and {draw(condition(counters))}:",
-                    f"{pad}    {counter} += 1", *draw(block(indent + 1, depth - 1, True, counters))]
+            return [
+                f"{pad}{counter} = 0",
+                f"{pad}while {counter} < 3 and {draw(condition(counters))}:",
+                f"{pad}    {counter} += 1",
+                *draw(block(indent + 1, depth - 1, True, counters)),
+            ]
         case _:
             jump = draw(st.sampled_from(["break", "continue", "return np.sum(u) + a"]))
             return [f"{pad}if {draw(condition(counters))}:", f"{pad}    {jump}"]
@@ -84,7 +106,9 @@ def scalar(draw, counters: tuple[str, ...], depth: int = 2) -> str:
             return f"0.5 * ({inner()} + {inner()})"
         case "product":
             return f"({inner()} * np.cos({inner()}))"
-    return draw(st.sampled_from([*SCALARS, "y", "0.7", "u[0]", "v[-1]", "x[2]", *(f"u[{c}]" for c in counters)]))
+    return draw(
+        st.sampled_from([*SCALARS, "y", "0.7", "u[0]", "v[-1]", "x[2]", *(f"u[{c}]" for c in counters)])
+    )
 
 
 @st.composite
@@ -107,6 +131,7 @@ def index(counters: tuple[str, ...]) -> st.SearchStrategy[str]:
 
 
 def condition(counters: tuple[str, ...]) -> st.SearchStrategy[str]:
-    plain = st.builds("{} {} {}".format, scalar(counters), st.sampled_from("<>"),
-                      st.sampled_from(["0.31", "-0.23", "0.83"]))
+    plain = st.builds(
+        "{} {} {}".format, scalar(counters), st.sampled_from("<>"), st.sampled_from(["0.31", "-0.23", "0.83"])
+    )
     return st.one_of(plain, st.sampled_from([f"{c} == 1" for c in counters])) if counters else plain

@@ -217,3 +217,13 @@ def test_threads():
     threads = [threading.Thread(target=work) for _ in range(4)]
     [t.start() for t in threads], [t.join() for t in threads]
     assert not errors, errors[:1]
+
+
+def test_an_object_returned_whole_is_as_it_is_now():
+    kept = dataclasses.make_dataclass("Kept", ["slope", "offset"])(np.ones(2), 2.0)
+    give = cr.jit(lambda x: (kept, 2 * x))
+    assert give(1.0)[0].slope.tolist() == [1.0, 1.0]
+    kept.slope[0] = 7.0
+    assert give(1.0)[0].slope.tolist() == [7.0, 1.0]
+    kept.slope, kept.offset = np.zeros(3), 5.0
+    assert give(1.0)[0].slope.tolist() == [0.0, 0.0, 0.0] and give(1.0)[0].offset == 5.0

@@ -1,4 +1,5 @@
 """checkpoint(steps=...): loops of which the backward sweep keeps the beginnings of segments only."""
+
 import tracemalloc
 
 import numpy as np
@@ -49,13 +50,17 @@ def test_ranges_of_every_kind(bounds):
 
 @pytest.mark.parametrize("steps", [1, 7, 100])
 def test_while_loops(steps):
-    np.testing.assert_allclose(cr.grad(cr.checkpoint(until, steps=steps))(X), differences(until, X), rtol=1e-6)
+    np.testing.assert_allclose(
+        cr.grad(cr.checkpoint(until, steps=steps))(X), differences(until, X), rtol=1e-6
+    )
 
 
 @pytest.mark.parametrize("steps", [4, "binomial"])
 def test_writes_in_place(steps):
     gradient = cr.grad(cr.checkpoint(in_place, steps=steps))
-    np.testing.assert_allclose(gradient(X, 20), differences(lambda x: in_place(x, 20), X), rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(
+        gradient(X, 20), differences(lambda x: in_place(x, 20), X), rtol=1e-5, atol=1e-9
+    )
 
 
 def test_compiled_and_second_derivatives():

@@ -1,4 +1,5 @@
-"""vmap: JAX's semantics, its errors, control flow in lanes, and every other transformation around and inside it."""
+"""vmap: JAX's semantics, its errors, control flow in lanes, other transformations around and inside it."""
+
 import dataclasses
 
 import numpy as np
@@ -32,7 +33,10 @@ def test_axes_of_arguments_and_results():
     same(cr.vmap(np.dot, in_axes=(1, None))(X.T, Y[0]), X @ Y[0])
     same(cr.vmap(np.dot, in_axes=(-2, 0))(X, Y), np.sum(X * Y, axis=1))
     same(cr.vmap(lambda x: 2 * x, in_axes=1, out_axes=1)(X), 2 * X)
-    same(cr.vmap(lambda x: np.outer(x, x), out_axes=-1)(X), np.moveaxis(one_by_one(lambda x: np.outer(x, x), X), 0, -1))
+    same(
+        cr.vmap(lambda x: np.outer(x, x), out_axes=-1)(X),
+        np.moveaxis(one_by_one(lambda x: np.outer(x, x), X), 0, -1),
+    )
     same(cr.vmap(lambda x, y: y, in_axes=(0, None), out_axes=None)(X, Y), Y)
     same(cr.vmap(lambda x, y: y, in_axes=(0, None))(X, Y), np.broadcast_to(Y, (3, 3, 4)))
 
@@ -65,7 +69,10 @@ def test_keywords_are_mapped_along_their_first_axis():
 
 
 def test_axis_size():
-    same(cr.vmap(lambda x: x + lax.axis_index("i"), in_axes=None, axis_size=3, axis_name="i")(1.5), [1.5, 2.5, 3.5])
+    same(
+        cr.vmap(lambda x: x + lax.axis_index("i"), in_axes=None, axis_size=3, axis_name="i")(1.5),
+        [1.5, 2.5, 3.5],
+    )
     same(cr.vmap(lambda: np.ones(2), axis_size=3)(), np.ones((3, 2)))
 
 
@@ -74,16 +81,22 @@ def test_decorator_and_static_arguments():
     def f(x):
         """It doubles."""
         return 2 * x
+
     same(f(X), 2 * X)
     assert f.__doc__ == "It doubles."
     same(cr.vmap(in_axes=1)(lambda x: np.sum(x))(X), X.sum(0))
-    same(cr.vmap(lambda x, kind: x.sum() if kind == "sum" else x.max(), in_axes=(0, None))(X, "sum"), X.sum(1))
+    same(
+        cr.vmap(lambda x, kind: x.sum() if kind == "sum" else x.max(), in_axes=(0, None))(X, "sum"), X.sum(1)
+    )
 
 
 def test_dtypes():
     single = X.astype(np.float32)
     same(cr.vmap(lambda x: x * 2 + float(3), in_axes=0)(single), single * 2 + 3)
-    same(cr.vmap(lambda x, s: x * float(s))(single, np.arange(3.0)), one_by_one(lambda x, s: x * float(s), single, range(3)))
+    same(
+        cr.vmap(lambda x, s: x * float(s))(single, np.arange(3.0)),
+        one_by_one(lambda x, s: x * float(s), single, range(3)),
+    )
     same(cr.vmap(lambda k: k + True)(np.arange(3)), np.arange(3) + 1)
     same(cr.vmap(lambda x: x > 0)(X), X > 0)
     same(cr.vmap(lambda x: x * 1j)(X), X * 1j)
@@ -93,6 +106,7 @@ def test_the_caller_keeps_its_arrays():
     def f(x):
         x[0] = 7.0
         return x
+
     given = X.copy()
     got = cr.vmap(f)(given)
     same(given, X)
@@ -124,9 +138,13 @@ def test_errors_of_axes():
         cr.vmap(np.dot, in_axes=(0, 0, 0))(X, Y)
     with pytest.raises(ValueError, match="at least one non-None value in in_axes"):
         cr.vmap(np.dot, in_axes=(None, None))(X[0], Y[0])
-    with pytest.raises(ShapeMismatchError, match=r"map x along axis 2, which takes an array of at least 3 axes"):
+    with pytest.raises(
+        ShapeMismatchError, match=r"map x along axis 2, which takes an array of at least 3 axes"
+    ):
         cr.vmap(lambda x: x, in_axes=2)(X)
-    with pytest.raises(ShapeMismatchError, match=r"map x along axis 0, which takes an array of at least 1 axis"):
+    with pytest.raises(
+        ShapeMismatchError, match=r"map x along axis 0, which takes an array of at least 1 axis"
+    ):
         cr.vmap(lambda x: x)(1.0)
     with pytest.raises(TypeMismatchError, match="in_axes has"):
         cr.vmap(lambda p: p["w"], in_axes=({"v": 0},))({"w": X})
@@ -139,7 +157,9 @@ def test_errors_of_axes():
 
 
 def test_errors_of_sizes():
-    with pytest.raises(ValueError, match=r"x has shape \(3, 4\), mapped along axis 0; y has shape \(5,\), mapped"):
+    with pytest.raises(
+        ValueError, match=r"x has shape \(3, 4\), mapped along axis 0; y has shape \(5,\), mapped"
+    ):
         cr.vmap(lambda x, y: x * y)(X, np.arange(5.0))
     with pytest.raises(ValueError, match="axis_size is 4"):
         cr.vmap(lambda x: x, axis_size=4)(X)
@@ -158,10 +178,13 @@ def test_results_of_different_shapes_are_refused():
 def test_a_change_of_something_outside_is_refused():
     def outer(x):
         total = np.zeros(4)
+
         def f(row):
             total[0] = 1.0
             return row
+
         return cr.vmap(f)(x)
+
     with pytest.raises(UnsupportedError, match="changes something outside"):
         cr.jit(outer)(X)
 
@@ -217,7 +240,7 @@ def inner_length(x):
 
 
 def prefix(x):
-    return np.sum(x[:np.argmax(x) + 1] ** 2)
+    return np.sum(x[: np.argmax(x) + 1] ** 2)
 
 
 def with_matmul(x):
@@ -228,9 +251,16 @@ def with_matmul(x):
     return x
 
 
-PROGRAMS = {"newton": (newton, np.array([0.5, 2.0, 1e4])), "collatz": (collatz, np.array([1, 6, 27])),
-            "ragged": (ragged_sum, X), "early return": (early_return, X), "in place": (in_place, X),
-            "inner length": (inner_length, X), "prefix": (prefix, X), "with matmul": (with_matmul, X)}
+PROGRAMS = {
+    "newton": (newton, np.array([0.5, 2.0, 1e4])),
+    "collatz": (collatz, np.array([1, 6, 27])),
+    "ragged": (ragged_sum, X),
+    "early return": (early_return, X),
+    "in place": (in_place, X),
+    "inner length": (inner_length, X),
+    "prefix": (prefix, X),
+    "with matmul": (with_matmul, X),
+}
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -271,6 +301,7 @@ def test_control_flow_that_is_the_same_for_all_stays():
 def test_per_example_gradients():
     def loss(w, x, y):
         return np.sum((np.tanh(w @ x) - y) ** 2)
+
     want = np.stack([cr.grad(loss)(W, x, y) for x, y in zip(X, Y)])
     same(cr.vmap(cr.grad(loss), in_axes=(None, 0, 0))(W, X, Y), want)
     same(cr.jit(cr.vmap(cr.grad(loss), in_axes=(None, 0, 0)))(W, X, Y), want)
@@ -313,13 +344,16 @@ def test_vmap_of_vmap():
 def test_nested_lanes():
     grid = np.array([[2.0, 3.0], [50.0, 0.1]])
     same(cr.vmap(cr.vmap(newton))(grid), np.sqrt(grid), 1e-10)
-    same(cr.vmap(cr.vmap(cr.grad(newton)))(grid), one_by_one(lambda row: one_by_one(cr.grad(newton), row), grid))
+    same(
+        cr.vmap(cr.vmap(cr.grad(newton)))(grid),
+        one_by_one(lambda row: one_by_one(cr.grad(newton), row), grid),
+    )
 
 
 def test_third_derivative_of_lanes():
     cube = cr.vmap(cr.grad(cr.grad(cr.grad(newton))))
     a = np.array([0.7, 3.0])
-    same(cube(a), 3 / 8 * a ** -2.5, 1e-6)
+    same(cube(a), 3 / 8 * a**-2.5, 1e-6)
 
 
 def test_closing_over_the_values_of_an_outer_vmap():
@@ -336,8 +370,9 @@ def test_loops_that_change_shape_alike():
     def grow(x):
         a = np.zeros(1)
         for k in range(3):
-            a = np.concatenate([a, x[:k + 1] * a[-1] + 1])
+            a = np.concatenate([a, x[: k + 1] * a[-1] + 1])
         return a
+
     same(cr.vmap(grow)(X), one_by_one(grow, X))
 
 
@@ -375,11 +410,14 @@ def test_moving_values():
 
 
 def test_derivatives_through_collectives():
-    same(over(cr.grad(lambda v: lax.pmean(v ** 2, "i")))(V), 2 * V)
+    same(over(cr.grad(lambda v: lax.pmean(v**2, "i")))(V), 2 * V)
     f = lambda v: np.sum(over(lambda v: v / lax.psum(v * v, "i"))(v))
     same(cr.grad(f)(V), cr.grad(lambda v: np.sum(v / np.sum(v * v)))(V))
-    for move in (lambda v: lax.ppermute(v, "i", [(0, 2), (1, 0)]), lambda v: lax.all_gather(v, "i") ** 2,
-                 lambda v: lax.pmax(v, "i")):
+    for move in (
+        lambda v: lax.ppermute(v, "i", [(0, 2), (1, 0)]),
+        lambda v: lax.all_gather(v, "i") ** 2,
+        lambda v: lax.pmax(v, "i"),
+    ):
         function = lambda v, move=move: over(move)(np.sin(v))
         ct = R.standard_normal(np.shape(function(V)))
         value, pullback = cr.vjp(function, V)

@@ -25,7 +25,11 @@ def positions(row: Row) -> tuple[int, ...]:
 def chainrule_calls(row: Row, cotangent: Any, arguments: tuple) -> dict[str, Callable]:
     primal = cr.jit(row.function)
     gradient = cr.jit(cr.grad(objective(row.function), argnums=positions(row)))
-    return {"primal": lambda: primal(*arguments), "gradient": lambda: gradient(cotangent, *arguments)}
+    # a compiled function writes into its arguments where the function does; a gradient does not
+    return {
+        "primal": lambda: primal(*copied(arguments)),
+        "gradient": lambda: gradient(cotangent, *arguments),
+    }
 
 
 def hand_calls(row: Row, cotangent: Any, arguments: tuple) -> dict[str, Callable]:

@@ -1,4 +1,5 @@
 """A batched operation held against the operation done one example at a time."""
+
 import itertools
 
 import numpy as np
@@ -61,8 +62,9 @@ def as_slot(value):
         return Slot(*(type(value)(value + k if type(value) is not bool else k % 2) for k in range(SIZE)))
     if value.dtype.kind in "iub":
         return Slot(*(np.roll(value, k) if value.ndim else value for k in range(SIZE)))
-    return Slot(*(np.asarray(value * rng.uniform(0.8, 1.2, value.shape)).astype(value.dtype)[()]
-                  for _ in range(SIZE)))
+    return Slot(
+        *(np.asarray(value * rng.uniform(0.8, 1.2, value.shape)).astype(value.dtype)[()] for _ in range(SIZE))
+    )
 
 
 def opened(operands):
@@ -77,8 +79,10 @@ def opened(operands):
 def variable_for(value, sizes):
     if type(value) in WEAK:
         return Variable("i", WEAK[type(value)])
-    shape = tuple(sizes.setdefault(size, Variable("n", INT)) if sizes is not None and size > 1 else size
-                  for size in value.shape)
+    shape = tuple(
+        sizes.setdefault(size, Variable("n", INT)) if sizes is not None and size > 1 else size
+        for size in value.shape
+    )
     return Variable("x", ArrayType(value.dtype, shape))
 
 
@@ -104,7 +108,8 @@ def with_sizes(program, sizes):
             inner = with_sizes(Program("", (), statement.body), sizes)
             statement.body = inner.body
             statement.start, statement.stop, statement.initial = map_variables(
-                lambda v: sizes.get(v, v), (statement.start, statement.stop, statement.initial))
+                lambda v: sizes.get(v, v), (statement.start, statement.stop, statement.initial)
+            )
     results = map_variables(lambda v: sizes.get(v, v), program.results)
     return Program(program.name, program.parameters, Block(program.body.statements, results))
 
@@ -120,8 +125,9 @@ def check_batched(primitive, operands, static=None, exact=True):
             program, sizes = program_of(primitive, operands, static, symbolic)
             batched, differ = batch(program, axes, SIZE)
             assert all(differ)
-            given = tuple(np.stack(slot.examples) if chosen else slot.examples[0]
-                          for slot, chosen in zip(found, axes))
+            given = tuple(
+                np.stack(slot.examples) if chosen else slot.examples[0] for slot, chosen in zip(found, axes)
+            )
             got = evaluate(with_sizes(batched, sizes), given)
             for k in range(SIZE):
                 values = {slot: slot.examples[k if chosen else 0] for slot, chosen in zip(found, axes)}
@@ -136,7 +142,9 @@ def compare(got, want, k, exact, what):
         assert one[k].dtype == right.dtype, what
         assert one[k].shape == right.shape, what
         tolerance = {} if exact else {"rtol": 1e-4, "atol": 1e-5}
-        np.testing.assert_allclose(one[k], right, **{"rtol": 1e-6, "atol": 1e-9, **tolerance}, err_msg=str(what))
+        np.testing.assert_allclose(
+            one[k], right, **{"rtol": 1e-6, "atol": 1e-9, **tolerance}, err_msg=str(what)
+        )
 
 
 __all__ = ["Slot", "as_slot", "check_batched", "variables_in"]

@@ -11,7 +11,7 @@ MASK = np.array([True, False, True, True])
 def written(write):
     """The row's function: a copy of its first operand, written to."""
     def function(x, *rest):
-        y = x * 1.5
+        y = x.copy()
         write(y, *rest)
         return y
 
@@ -57,7 +57,10 @@ def through_view(y, v):
 
 
 def through_reshape(y, v):
-    y.reshape(-1)[3] = v
+    z = np.zeros((3, 4))
+    z[...] = y
+    z.reshape(-1)[3] = v
+    y += z.ravel().reshape(3, 4)
 
 
 def add_at(y, v):
@@ -129,8 +132,8 @@ WRITES = (set_item, set_slice, set_step, set_places, set_mask, set_where, add_sl
           through_view, through_reshape, add_at, subtract_at, multiply_at, divide_at, maximum_at, minimum_at,
           into, copied_to, copied_where, diagonal_filled, put_along, put, put_method, placed, put_masked,
           filled)
-VALUE_SHAPES = {"set_step": (2,), "set_mask": (), "set_where": (3, 1), "add_slice": (3,), "through_view": (2,),
-                "through_reshape": ()}
+VALUE_SHAPES = {"set_step": (2,), "set_mask": (), "set_where": (3, 1), "add_slice": (3,),
+                "through_view": (2,), "through_reshape": ()}
 
 READS = {
     "x[1]": lambda x: x[1],
@@ -156,9 +159,8 @@ READS = {
 
 ROWS = [
     *[row(name, function, real(3, 4)) for name, function in READS.items()],
-    *[row(f"writing: {write.__name__}", written(write), real(3, 4), real(*VALUE_SHAPES.get(write.__name__, (4,))),
-          any_dtype=False,
-          resized=False) for write in WRITES],
+    *[row(f"writing: {write.__name__}", written(write), real(3, 4),
+          real(*VALUE_SHAPES.get(write.__name__, (4,))), any_dtype=False, resized=False) for write in WRITES],
     row("x[i]", lambda x, i: x[i], real(4, 3), integers(5, high=4), any_dtype=False),
     row("x[i, j]", lambda x, i, j: x[i, j], real(3, 3), integers(4), integers(4), any_dtype=False),
     row("take", lambda x: np.take(x, PLACES), real(3, 4)),
