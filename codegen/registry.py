@@ -109,7 +109,7 @@ def derivative(target: Primitive, operand: int = 0, *, jvp: Callable | None = No
 
 
 def zero_derivative(*targets: Primitive) -> None:
-    """The derivative of each target is zero in every operand, almost everywhere (sign, floor, comparisons)."""
+    """Each target has a zero derivative in every operand, almost everywhere (sign, floor, comparisons)."""
     for target in targets:
         target.jvp[None] = target.vjp[None] = None
 
