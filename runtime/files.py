@@ -1,35 +1,30 @@
 """One pytree in one safetensors file, written so that a file with its name is always whole.
 
-The file's metadata holds a format, a version, the tree's structure as JSON, and the SHA-256 of the whole
-file (with zeros where the digest stands). Complex arrays are stored as pairs of reals, on a last axis of size
-2; the metadata names them.
+The file's metadata holds a format, a version, the tree's structure as JSON, and the SHA-256 of the rest of
+the metadata and the arrays. Complex arrays are stored as pairs of reals, on a last axis of size 2; the
+metadata names them.
 """
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import json
-import math
 import os
 import secrets
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
+import safetensors.numpy
 
 from .restored_trees import MismatchError, restore
 from .saved_trees import describe
 
 FORMAT = "chainrule"
-VERSION = 1
-MARK = b'"checksum":"sha256:'
-DIGITS = 64
-LONGEST_HEADER = 1 << 28
+VERSION = "1"
 CHUNK = 1 << 24
-NAMES = {"bool": "BOOL", "float16": "F16", "float32": "F32", "float64": "F64", "int8": "I8", "int16": "I16",
-         "int32": "I32", "int64": "I64", "uint8": "U8", "uint16": "U16", "uint32": "U32", "uint64": "U64"}
-DTYPES = {short: np.dtype(long).newbyteorder("<") for long, short in NAMES.items()}
+DAMAGED = (safetensors.SafetensorError, AttributeError, TypeError)  # the latter for dtypes that NumPy lacks
 
 
 class CorruptFileError(ValueError):
@@ -45,24 +40,41 @@ def save(path: Any, tree: Any) -> None:
 
 def write(path: Any, text: Any, arrays: dict[str, np.ndarray], extra: dict[str, str] | None = None) -> None:
     """Write a described tree; the file appears under its name when all of it is on the disk."""
-    header, ordered = lay_out(text, arrays, extra or {})
-    blocks = [header, *map(memory, ordered)]
+    pairs = sorted(name for name, array in arrays.items() if array.dtype.kind == "c")
+    metadata = {"format": FORMAT, "version": VERSION, **(extra or {}),
+                "structure": json.dumps(text, allow_nan=False), "complex": json.dumps(pairs)}
+    reals = {name: as_reals(array) for name, array in arrays.items()}
+    metadata["checksum"] = checksum(metadata, reals, reals.__getitem__)
+    replace_file(path, [safetensors.numpy.save(reals, metadata)], lambda written: check(written, metadata))
+
+
+def as_reals(array: np.ndarray) -> np.ndarray:
+    """An array as the library takes it: contiguous, since it writes what is in memory, and real."""
+    whole = np.array(array, array.dtype.newbyteorder("<"), order="C", copy=None)
+    if whole.dtype.kind != "c":
+        return whole
+    return whole.reshape(*whole.shape, 1).view(f"<f{whole.itemsize // 2}")
+
+
+def checksum(metadata: dict[str, str], names: Iterable[str], take: Callable[[str], np.ndarray]) -> str:
+    """What the metadata say of all else: the rest of them, and each array's name, dtype, shape and bytes."""
     digest = hashlib.sha256()
-    for block in blocks:
-        digest.update(block)
-    blocks[0] = header.replace(MARK + b"0" * DIGITS, MARK + digest.hexdigest().encode())
-    replace_file(path, blocks, check)
+    digest.update(json.dumps(sorted(item for item in metadata.items() if item[0] != "checksum")).encode())
+    for name in sorted(names):
+        array = as_reals(take(name))
+        digest.update(json.dumps([name, array.dtype.name, array.shape]).encode())
+        digest.update(array.reshape(-1).view(np.uint8))
+    return f"sha256:{digest.hexdigest()}"
 
 
 def replace_file(path: Any, blocks: list, verify: Callable[[str], Any]) -> None:
     """Write a file under another name, verify it, and give it its name."""
     folder, name = os.path.split(os.path.realpath(os.fspath(path)))
-    temporary = os.path.join(folder, temporary_name(name))
+    # no other writer uses this name, and it says who writes: see remove_leftovers
+    writer = f"{socket.gethostname()}.{os.getpid()}.{secrets.token_hex(4)}"
+    temporary = os.path.join(folder, f".{name}.{writer}.tmp")
     try:
-        with opened(temporary) as file:
-            for block in blocks:
-                write_all(file, block)
-            os.fsync(file)
+        write_new(temporary, blocks)
         verify(temporary)
         os.replace(temporary, os.path.join(folder, name))
     except BaseException:
@@ -72,57 +84,16 @@ def replace_file(path: Any, blocks: list, verify: Callable[[str], Any]) -> None:
     sync_folder(folder)
 
 
-def lay_out(text: Any, arrays: dict[str, np.ndarray], extra: dict[str, str]) -> tuple[bytes, list]:
-    """The header of a file, with zeros for its checksum, and the arrays in the order that they have in it."""
-    plain = {name: as_reals(array) for name, array in arrays.items()}
-    order = sorted(plain, key=lambda name: (-plain[name].itemsize, name))
-    pairs = sorted(name for name, array in arrays.items() if array.dtype.kind == "c")
-    metadata = {"format": FORMAT, "version": str(VERSION), **extra,
-                "structure": json.dumps(text, allow_nan=False), "complex": json.dumps(pairs),
-                "checksum": "sha256:" + "0" * DIGITS}
-    entries: dict[str, Any] = {"__metadata__": metadata}
-    start = 0
-    for name in order:
-        array = plain[name]
-        entries[name] = {"dtype": NAMES[array.dtype.name], "shape": list(array.shape),
-                         "data_offsets": [start, start + array.nbytes]}
-        start += array.nbytes
-    packed = json.dumps(entries, separators=(",", ":")).encode()
-    packed += b" " * (-len(packed) % 8)
-    return len(packed).to_bytes(8, "little") + packed, [plain[name] for name in order]
-
-
-def as_reals(array: np.ndarray) -> np.ndarray:
-    if array.dtype.kind != "c":
-        return array
-    return np.ascontiguousarray(array).view(f"<f{array.itemsize // 2}").reshape(*array.shape, 2)
-
-
-def memory(array: np.ndarray) -> memoryview:
-    """The bytes of a contiguous array."""
-    if not array.flags.c_contiguous:
-        raise AssertionError("an array to be written is not contiguous")
-    return memoryview(array.reshape(-1).view(np.uint8))
-
-
-def temporary_name(name: str) -> str:
-    """A name that no other writer uses, and that says who writes."""
-    return f".{name}.{socket.gethostname()}.{os.getpid()}.{secrets.token_hex(4)}.tmp"
-
-
-@contextlib.contextmanager
-def opened(path: str) -> Iterator[int]:
+def write_new(path: str, blocks: list) -> None:
     file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        yield file
+        for block in blocks:
+            rest = memoryview(block)
+            while rest.nbytes:
+                rest = rest[os.write(file, rest[:CHUNK]):]
+        os.fsync(file)
     finally:
         os.close(file)
-
-
-def write_all(file: int, block: Any) -> None:
-    rest = memoryview(block)
-    while rest.nbytes:
-        rest = rest[os.write(file, rest[:CHUNK]):]
 
 
 def sync_folder(folder: str) -> None:
@@ -148,10 +119,8 @@ def remove_leftovers(folder: str) -> None:
 def alive(process: int) -> bool:
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
+    except OSError as error:
+        return not isinstance(error, ProcessLookupError)
     return True
 
 
@@ -167,117 +136,51 @@ def load(path: Any, like: Any, guided: bool, cast: bool) -> Any:
         raise MismatchError(f"{path}: {error}") from None
 
 
-def check(path: str) -> None:
+def check(path: str, written: dict[str, str]) -> None:
     """Refuse a file that is not what was written."""
-    with open(path, "rb") as file:
-        header = Header(path, file)
-        digest = hashlib.sha256(header.unsigned())
-        while block := file.read(CHUNK):
-            digest.update(block)
-        header.compare(digest)
+    with contents(path) as (file, metadata):
+        if metadata != written or checksum(metadata, file.keys(), file.get_tensor) != metadata["checksum"]:
+            raise CorruptFileError("it is not what was written")
 
 
 def read(path: str) -> tuple[dict[str, str], dict[str, np.ndarray]]:
     """The metadata and the arrays of a file, once its checksum is right."""
-    with open(path, "rb") as file:
-        header = Header(path, file)
-        digest = hashlib.sha256(header.unsigned())
-        arrays = {}
-        for name, entry in header.in_order():
-            arrays[name] = np.empty(entry["shape"], DTYPES[entry["dtype"]])
-            block = memory(arrays[name])
-            if file.readinto(block) != block.nbytes:
-                raise header.corrupt("it ends in the middle of an array")
-            digest.update(block)
-        header.compare(digest)
-    for name in json.loads(header.metadata["complex"]):
+    with contents(path) as (file, metadata):
+        arrays = file.get_tensors()
+        if checksum(metadata, arrays, arrays.__getitem__) != metadata["checksum"]:
+            raise CorruptFileError("its contents are not what was written (the checksum differs)")
+    for name in json.loads(metadata["complex"]):
         pairs = arrays[name]
-        arrays[name] = pairs.view(f"<c{2 * pairs.itemsize}").reshape(pairs.shape[:-1])
-    native = {name: array.astype(array.dtype.newbyteorder("="), copy=False) for name, array in arrays.items()}
-    return header.metadata, native
+        arrays[name] = pairs.view(f"c{2 * pairs.itemsize}").reshape(pairs.shape[:-1])
+    return metadata, arrays
 
 
 def read_metadata(path: str) -> dict[str, str]:
     """The metadata of a file of the right length; its checksum is not looked at."""
-    with open(path, "rb") as file:
-        return Header(path, file).metadata
-
-
-class Header:
-    """What stands at the beginning of a file, checked against its length."""
-
-    def __init__(self, path: str, file: Any):
-        self.path = path
-        length = os.fstat(file.fileno()).st_size
-        first = file.read(8)
-        size = int.from_bytes(first, "little")
-        if len(first) < 8 or size > min(LONGEST_HEADER, length - 8):
-            raise self.corrupt("it is too short for its header")
-        self.bytes = first + file.read(size)
-        try:
-            self.entries = json.loads(self.bytes[8:], object_pairs_hook=once_each)
-        except ValueError as error:
-            raise self.corrupt(f"its header is not JSON ({error})") from None
-        self.metadata = self.take_metadata()
-        self.check_entries(length - 8 - size)
-
-    def corrupt(self, why: str) -> CorruptFileError:
-        return CorruptFileError(f"{self.path} cannot be loaded: {why}")
-
-    def take_metadata(self) -> dict[str, str]:
-        metadata = self.entries.pop("__metadata__", None) if isinstance(self.entries, dict) else None
-        if not isinstance(metadata, dict) or metadata.get("format") != FORMAT:
-            raise self.corrupt("it was not written by chainrule, or its header is damaged")
-        version = metadata.get("version", "")
-        if version != str(VERSION):
-            raise self.corrupt(f"its format has version {version!r}, and this chainrule reads {VERSION}")
-        if not {"structure", "complex", "checksum"} <= metadata.keys():
-            raise self.corrupt("its header lacks the structure or the checksum")
+    with contents(path) as (_, metadata):
         return metadata
 
-    def check_entries(self, length: int) -> None:
-        """Refuse arrays that do not fill the rest of the file, one after the other."""
-        start = 0
-        for _, entry in self.in_order():
-            count = DTYPES[entry["dtype"]].itemsize * math.prod(entry["shape"])
-            if entry["data_offsets"] != [start, start + count]:
-                raise self.corrupt("its arrays overlap, or leave holes")
-            start += count
-        if start != length:
-            raise self.corrupt(f"it holds {length} bytes of arrays, and its header tells of {start}")
 
-    def in_order(self) -> list[tuple[str, dict]]:
-        for entry in self.entries.values():
-            if not is_entry(entry):
-                raise self.corrupt("its header describes an array in a way that is not known")
-        return sorted(self.entries.items(), key=lambda item: item[1]["data_offsets"])
-
-    def unsigned(self) -> bytes:
-        """The header as it was before the checksum was put in."""
-        if self.bytes.count(MARK) != 1:
-            raise self.corrupt("its header has no checksum")
-        where = self.bytes.index(MARK) + len(MARK)
-        return self.bytes[:where] + b"0" * DIGITS + self.bytes[where + DIGITS:]
-
-    def compare(self, digest: Any) -> None:
-        if self.metadata["checksum"] != "sha256:" + digest.hexdigest():
-            raise self.corrupt("its contents are not what was written (the checksum differs)")
+@contextlib.contextmanager
+def contents(path: str) -> Iterator[tuple[Any, dict[str, str]]]:
+    """An open file of the right length and format, and its metadata; errors name the path."""
+    try:
+        # the library's default, a memory map, would end the process where the disk fails: pread raises
+        with safetensors.safe_open(path, "numpy", backend="pread") as file:
+            metadata = file.metadata() or {}
+            if metadata.get("format") != FORMAT:
+                raise CorruptFileError("it was not written by chainrule, or its header is damaged")
+            if (version := metadata.get("version")) != VERSION:
+                raise CorruptFileError(f"its format has version {version!r}; this chainrule reads {VERSION}")
+            if not ({"structure", "complex", "checksum"} <= metadata.keys() and ends_in_blanks(path)):
+                raise CorruptFileError("its header lacks the structure or the checksum, or is damaged")
+            yield file, metadata
+    except (CorruptFileError, *DAMAGED) as error:
+        raise CorruptFileError(f"{path} cannot be loaded: {error}") from error
 
 
-def is_entry(entry: Any) -> bool:
-    """Whether a header's entry for an array is one of those that are written."""
-    if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
-        return False
-    if not (isinstance(entry["dtype"], str) and entry["dtype"] in DTYPES):
-        return False
-    if not (isinstance(entry["shape"], list) and isinstance(entry["data_offsets"], list)):
-        return False
-    return all(type(size) is int and size >= 0 for size in (*entry["shape"], *entry["data_offsets"]))
-
-
-def once_each(pairs: list[tuple[str, Any]]) -> dict:
-    """The object of a JSON text, in which no key stands twice."""
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        raise ValueError("a key stands twice")
-    return made
+def ends_in_blanks(path: str) -> bool:
+    """Whether what fills up a file's header is as written: the library takes any white space for it."""
+    with open(path, "rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        return file.read(size).rstrip(b" ").endswith(b"}")

@@ -26,6 +26,7 @@ def half(x):
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
 import importlib.util
 import linecache
@@ -155,12 +156,21 @@ def imports(functions: list, body: list) -> list:
     return found
 
 
+@functools.cache
+def private_folder() -> tempfile.TemporaryDirectory:
+    """Where this process keeps the modules that are to be found nowhere else; removed when it ends."""
+    return tempfile.TemporaryDirectory(prefix="chainrule-")
+
+
 def load(text: str, name: str, directory: str | os.PathLike | None = None) -> Callable:
     """The function called `name` of a module, which is kept as a real file, so that Numba can cache it."""
-    directory = Path(tempfile.mkdtemp(prefix="chainrule-") if directory is None else directory)
+    directory = Path(private_folder().name if directory is None else directory)
     directory.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:20]
     path = directory / f"{name}_{digest}.py"
+    loaded = sys.modules.get(f"chainrule_generated_{name}_{digest}")
+    if loaded is not None and loaded.__file__ == str(path):
+        return getattr(loaded, name)
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         write(path, text)
     from . import elementary, support

@@ -93,6 +93,7 @@ class Row:
     `elementwise`: its operands broadcast, so it is tried on many shapes.
     `any_dtype`: it is also tried on float32 and on integers; False where the operands' dtype is the point.
     `resized`: it is also tried with axes of length 0 and 1, and NumPy's errors there are expected.
+    `compiled`: False where another row compiles to nearly the same program, which takes a second.
     `tolerance`: of values, in units of the result's precision.
     """
 
@@ -104,6 +105,7 @@ class Row:
     elementwise: bool = False
     any_dtype: bool = True
     resized: bool = True
+    compiled: bool = True
     tolerance: float = 100
 
     @property

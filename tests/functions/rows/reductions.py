@@ -10,15 +10,17 @@ WHICH = (np.any, np.all, np.argmax, np.argmin, np.count_nonzero)
 
 ROWS = [
     *[row(f.__name__, f, real(3, 4)) for f in (*PLAIN, *WITH_GAPS)],
-    *[row(f"{f.__name__} of one axis", lambda x, f=f: f(x, axis=0), real(3, 4)) for f in (*PLAIN,
-                                                                                          *WITH_GAPS)],
-    *[row(f"{f.__name__} of the last axis", lambda x, f=f: f(x, axis=-1, keepdims=True), real(3, 4))
+    *[row(f"{f.__name__} of one axis", lambda x, f=f: f(x, axis=0), real(3, 4))
+      for f in (*PLAIN, *WITH_GAPS)],
+    *[row(f"{f.__name__} of the last axis", lambda x, f=f: f(x, axis=-1, keepdims=True), real(3, 4),
+          compiled=False)
       for f in (*PLAIN, *WITH_GAPS)],
     *[row(f"{f.__name__} of two axes", lambda x, f=f: f(x, axis=(0, -1)), real(2, 3, 4),
-          resized=f is not np.median)
+          resized=f is not np.median, compiled=False)
       for f in PLAIN],
-    *[row(f"{f.__name__} of a number", lambda x, f=f: f(x), real()) for f in PLAIN],
-    *[row(f"x.{name}", lambda x, name=name: getattr(x, name)(axis=1), real(3, 4)) for name in METHODS],
+    *[row(f"{f.__name__} of a number", lambda x, f=f: f(x), real(), compiled=False) for f in PLAIN],
+    *[row(f"x.{name}", lambda x, name=name: getattr(x, name)(axis=1), real(3, 4),
+          compiled=False) for name in METHODS],
     *[row(f"{f.__name__}", lambda x, f=f: f(x), real(3, 4), order=0) for f in WHICH],
     *[row(f"{f.__name__} of an axis", lambda x, f=f: f(x, axis=1), real(3, 4), order=0) for f in WHICH],
     *[row(f"x.{name}", lambda x, name=name: getattr(x, name)(), real(3, 4), order=0)
