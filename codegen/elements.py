@@ -122,7 +122,8 @@ class Elements:
     def remember(self, array: Variable, at: Index, value: Operand) -> None:
         """Note an element for as long as it is known."""
         depth = self.depths.get(value, self.base) if isinstance(value, Variable) else self.base
-        scope = self.builder.scopes[(len(self.builder.scopes) if self.branches else depth) - 1]
+        innermost = len(self.builder.scopes)
+        scope = self.builder.scopes[(innermost if self.branches else min(depth, innermost)) - 1]
         scope.known["element", array, freeze(at)] = value
 
     def compute(self, statement: Assign, at: Index) -> Operand:
@@ -132,7 +133,7 @@ class Elements:
             value = {"zeros": 0, "ones": 1}.get(name) if name != "full" else statement.operands[1]
             return self.filled(value, target.type.dtype)
         if name == "arange":
-            return self.cast(self.counted(statement, at[0]), target.type.dtype)
+            return self.filled(self.counted(statement, at[0]), target.type.dtype)
         if name == "where" and any(self.costly(side) for side in statement.operands[1:]):
             return self.branch(statement, at)
         read = [self.element(operand, where) for operand, where in sources(statement, at, self)]
@@ -141,7 +142,11 @@ class Elements:
         return self.emit(name, *read, **statement.static)
 
     def filled(self, value: Operand, dtype: np.dtype) -> Operand:
-        return self.cast(value, dtype) if isinstance(value, Variable) else dtype.type(value)
+        """A number as an element: NumPy's, for Python's is divided, inverted and compared by other rules."""
+        if not isinstance(value, Variable):
+            return dtype.type(value)
+        of = type_of(value)
+        return value if of.dtype == dtype and not of.weak else self.emit("astype", value, dtype=dtype)
 
     def counted(self, statement: Assign, position: Operand) -> Operand:
         """One element of arange: a float one counts in steps of the first difference, as NumPy does."""

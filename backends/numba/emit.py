@@ -33,6 +33,7 @@ import linecache
 import os
 import sys
 import tempfile
+import types
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,9 @@ def imports(functions: list, body: list) -> list:
     return found
 
 
+MODULES: dict[Path, types.ModuleType] = {}
+
+
 @functools.cache
 def private_folder() -> tempfile.TemporaryDirectory:
     """Where this process keeps the modules that are to be found nowhere else; removed when it ends."""
@@ -168,9 +172,8 @@ def load(text: str, name: str, directory: str | os.PathLike | None = None) -> Ca
     directory.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:20]
     path = directory / f"{name}_{digest}.py"
-    loaded = sys.modules.get(f"chainrule_generated_{name}_{digest}")
-    if loaded is not None and loaded.__file__ == str(path):
-        return getattr(loaded, name)
+    if path in MODULES:
+        return getattr(MODULES[path], name)
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         write(path, text)
     from . import elementary, support
@@ -184,6 +187,7 @@ def load(text: str, name: str, directory: str | os.PathLike | None = None) -> Ca
     linecache.checkcache(str(path))
     locations: dict[int, Location] = getattr(text, "locations", {})
     LOADED[str(path)] = locations
+    MODULES[path] = module
     return getattr(module, name)
 
 

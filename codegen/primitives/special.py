@@ -28,5 +28,6 @@ polygamma = elementwise("polygamma", special.polygamma, special.polygamma, print
 
 # The logarithm y of a quantile of the gamma distribution, as a function of its parameter: y itself. What
 # it is for is its derivative by `a`, at a fixed probability.
-gamma_quantile = elementwise("gamma_quantile", lambda a, y: +y, dtype_of=lambda types: types[1].dtype,
+gamma_quantile = elementwise("gamma_quantile", lambda a, y: np.positive(y),
+                             dtype_of=lambda types: types[1].dtype,
                              printed=lambda a, y: call("np.positive", y))

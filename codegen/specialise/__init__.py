@@ -40,7 +40,7 @@ from .merge import Leaf, is_record, make_record, put_together, take_apart
 from .nodes import build_node, is_node, open_node
 from .operators import as_array, binary
 from .statements import run
-from .values import Array, Cell
+from .values import Array, Cell, Conflict, Text
 
 EXPRESSIONS[gast.Call] = evaluate_call
 for part in (
@@ -142,6 +142,7 @@ class Specialisation:
         if contains_growing(result):
             raise NotGrowing(UnsupportedError("returning a list whose length is known only at run time",
                                               "return np.array of the list", self.s.returned))
+        self.refuse_open(result)
         leaves: list[Any] = []
         template = take_apart(self.brought_in(result), leaves)
         results = [self.s.operand(leaf) for leaf in leaves]
@@ -152,6 +153,17 @@ class Specialisation:
         parameters = (self.parameters[k] for k in sorted(self.parameters))
         program = Program(name or function_name(function), (*parameters, *self.captured), self.builder.block)
         return Specialised(program, template, self.externals.captures, self.externals.guards, written)
+
+    def refuse_open(self, value: Any) -> None:
+        """Refuse a result that has no one value, or is text made at run time."""
+        if isinstance(value, Conflict):
+            raise UnsupportedError(f"the result {value.reason}",
+                                   "let both branches return the same kind of value", self.s.returned)
+        if isinstance(value, Text):
+            raise UnsupportedError("returning a string that depends on values known only at run time",
+                                   "return the numbers, and format them outside", self.s.returned)
+        for item in value.values() if type(value) is dict else value if type(value) in (tuple, list) else ():
+            self.refuse_open(item)
 
     def brought_in(self, value: Any) -> Any:
         """A result, in which the arrays of objects from outside are fetched again at each call."""

@@ -66,10 +66,15 @@ def total(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
     items = list(elements(s, iterable, node))
     result = start
     for item in items:
-        # 0 + x is x: a sum begins with its first item.
-        first = result is start and isinstance(start, int) and start == 0 and is_dynamic(item)
+        # 0 + x is x, but for a bool, which becomes an int.
+        first = result is start and type(start) is int and start == 0 and keeps_zero(s, item)
         result = item if first else binary(s, gast.Add(), result, item, node)
     return result
+
+
+def keeps_zero(s: Specialiser, item: Any) -> bool:
+    """Whether 0 + item is the item itself."""
+    return is_dynamic(item) and s.type(item).dtype.kind != "b"
 
 
 def absolute(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:

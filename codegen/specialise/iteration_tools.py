@@ -6,6 +6,7 @@ import itertools
 from typing import Any
 
 import gast
+import numpy as np
 
 from ..core import Variable
 from .iteration import Endless, elements
@@ -113,8 +114,22 @@ class Bound:
         return s.call(self.function, arguments, keywords, node)
 
 
+def indices(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    """np.ndindex: every index of an array of a shape, which must be known."""
+    sizes = arguments[0] if len(arguments) == 1 and isinstance(arguments[0], (tuple, list)) else arguments
+    ranges = [range(s.static_int(size, "a size in np.ndindex", node)) for size in sizes]
+    return list(itertools.product(*ranges))
+
+
+def items_with_indices(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    """np.ndenumerate: every index of an array with its element."""
+    (array,) = arguments
+    return [(index, s.get_item(array, index, node)) for index in indices(s, [s.shape(array)], {}, node)]
+
 
 TOOLS = {
+    np.ndindex: indices,
+    np.ndenumerate: items_with_indices,
     functools.reduce: reduce,
     functools.wraps: function_wrapper,
     functools.partial: make_partial,

@@ -162,10 +162,18 @@ def same_size(a: Any, b: Any) -> bool:
 
 def conflict(a: Any, b: Any, where: str) -> Conflict:
     """The value of a place that two paths leave with values that nothing can stand for."""
-    show = lambda v: "unassigned" if v is UNDEFINED else f"a {type(v).__name__}"
     if isinstance(a, (Variable, Array)) and isinstance(b, (Variable, Array)):
         return Conflict(a, b, f"is an array or scalar of another rank {where}")
-    return Conflict(a, b, f"is {show(a)} or {show(b)} {where}")
+    return Conflict(a, b, f"is {shown(a)} or {shown(b)} {where}")
+
+
+def shown(value: Any) -> str:
+    """A value in the words of an error."""
+    if value is UNDEFINED:
+        return "unassigned"
+    if isinstance(value, (str, type(None))):
+        return repr(value)
+    return "an array or number" if isinstance(value, (Array, Variable)) else f"a {type(value).__name__}"
 
 
 def leaf_type(leaf: Any, read: Any) -> ArrayType:

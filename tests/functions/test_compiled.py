@@ -2,6 +2,7 @@
 
 These are slow to compile, and can be run apart: pytest -m compiled, pytest -m "not compiled".
 """
+import numpy as np
 import pytest
 
 import chainrule as cr
@@ -62,7 +63,8 @@ def agree(found, expected):
         raise found
     for one, other in zip(leaves(found), leaves(expected), strict=True):
         assert getattr(one, "dtype", type(one)) == getattr(other, "dtype", type(other))
-    close(leaves(found), leaves(expected), 1e-9, "compiled against eager")
+    single = any(getattr(other, "dtype", None) == np.float32 for other in leaves(expected))
+    close(leaves(found), leaves(expected), 1e-6 if single else 1e-9, "compiled against eager")
 
 
 @pytest.mark.parametrize("rows", chunks())

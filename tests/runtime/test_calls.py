@@ -227,3 +227,35 @@ def test_an_object_returned_whole_is_as_it_is_now():
     assert give(1.0)[0].slope.tolist() == [7.0, 1.0]
     kept.slope, kept.offset = np.zeros(3), 5.0
     assert give(1.0)[0].slope.tolist() == [0.0, 0.0, 0.0] and give(1.0)[0].offset == 5.0
+
+
+def test_a_sum_of_bools_counts():
+    x = np.array([0.2, -0.5, -0.4, 1.8])
+    value, slope = cr.value_and_grad(lambda x: sum(v > 0 for v in x) * np.sum(x**2))(x)
+    assert value == 2 * np.sum(x**2)
+    np.testing.assert_allclose(slope, 4 * x)
+    assert cr.jit(lambda x: sum([x > 0, x > -0.45]))(x).tolist() == [2, 0, 1, 2]
+
+
+@pytest.mark.parametrize("f, message", [
+    (lambda x: "up" if x[0] > 0 else "down", "the result is 'up' or 'down' depending on a condition"),
+    (lambda x: (x, None if x[0] > 9 else x), "the result is None or an array or number depending on"),
+    (lambda x: f"{x.sum():.3f}", "returning a string that depends on values known only at run time"),
+])
+def test_results_without_one_value_are_refused(f, message):
+    with pytest.raises(cr.ChainruleError) as error:
+        cr.jit(f)(np.ones(3))
+    assert message in str(error.value) and "test_calls.py" in str(error.value)
+
+
+def test_indices_of_an_array():
+    def f(x):
+        total = 0.0
+        for i, j in np.ndindex(x.shape):
+            total += x[i, j] ** 2
+        for (i, j), v in np.ndenumerate(x):
+            total += i * j * v
+        return total
+
+    x = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_allclose(cr.grad(f)(x), 2 * x + np.outer(np.arange(2), np.arange(3)))

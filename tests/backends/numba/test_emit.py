@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from chainrule.backends.numba.emit import emit, load, save
+from chainrule.backends.numba.emit import MODULES, emit, load, save
 from chainrule.codegen.build import Builder
 from chainrule.codegen.core import (
     BOOL,
@@ -147,6 +147,7 @@ def test_a_saved_module_runs_by_itself(tmp_path):
 def test_the_cache_is_used(tmp_path):
     made = program(lambda call, x: call("exp", x), V)
     for _ in range(2):
+        MODULES.clear()  # as a second process has none
         run = load(emit(made, cache=True), "f", tmp_path)
         run(V)
     assert run.stats.cache_hits

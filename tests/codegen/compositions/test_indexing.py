@@ -118,4 +118,5 @@ def test_nan_to_num_in_place():
 
 def test_bound_methods_are_found():
     assert FUNCTIONS[np.add.at] is not FUNCTIONS[np.subtract.at]
-    assert FUNCTIONS[np.add.reduce] is FUNCTIONS[np.sum]
+    x = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_array_equal(FUNCTIONS[np.add.reduce](x), np.add.reduce(x))

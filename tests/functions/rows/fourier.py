@@ -9,7 +9,8 @@ PLANES = (np.fft.fft2, np.fft.ifft2, np.fft.rfft2, np.fft.irfft2, np.fft.fftn, n
 
 ROWS = [
     *[row(f"{f.__name__}", lambda x, f=f: f(x), real(6)) for f in LINES],
-    *[row(f"{f.__name__} of an axis", lambda x, f=f: f(x, axis=0), real(5, 3), compiled=False) for f in LINES],
+    *[row(f"{f.__name__} of an axis", lambda x, f=f: f(x, axis=0), real(5, 3), compiled=False)
+      for f in LINES],
     *[row(f"{f.__name__}, longer", lambda x, f=f: f(x, n=8), real(5), compiled=False) for f in LINES],
     *[row(f"{f.__name__}, shorter", lambda x, f=f: f(x, n=4), real(5), compiled=False) for f in LINES],
     *[row(f"{f.__name__}, {norm}", lambda x, f=f, norm=norm: f(x, norm=norm), real(5),
