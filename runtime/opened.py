@@ -131,7 +131,7 @@ class Opened:
             if not (isinstance(value, tuple) and len(value) == 2):
                 raise TypeMismatchError(
                     f"{self.what} with has_aux=True needs a function that returns "
-                    f"(value, aux), and this one returns a {type(value).__name__}",
+                    f"(value, aux), and this one returns {described(value)}",
                     "return a tuple of two",
                     self.s.location(self.node),
                 )
@@ -316,6 +316,11 @@ def paired(template: Any, value: Any, what: str, whose: str, location: Any) -> l
             location,
         )
     return [leaf for pair in pairs for leaf in paired(*pair, what, whose, location)]
+
+
+def described(value: Any) -> str:
+    """What a function returned, in the words of an error."""
+    return "an array or number" if isinstance(value, (Array, Variable)) else f"a {type(value).__name__}"
 
 
 def kind_of(template: Any) -> str:

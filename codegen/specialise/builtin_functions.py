@@ -31,7 +31,7 @@ from .numpy_queries import QUERIES
 from .operators import OPERATOR_FUNCTIONS, binary
 from .ordering import extreme, make_sorted, quantifier
 from .texts import show, to_format, to_string
-from .values import Array, ArrayMethod, Closure, Method, has_dynamic, is_dynamic
+from .values import Array, ArrayMethod, Closure, Method, Text, has_dynamic, is_dynamic
 
 
 def length(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
@@ -43,6 +43,9 @@ def length(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
         return shape[0]
     if growing_of(value) is not None:
         return growing_of(value).count
+    if isinstance(value, Text):
+        raise s.unsupported("len() of a string that depends on values known only at run time",
+                            "use the numbers themselves", node)
     if isinstance(value, Range):
         if value.start == 0 and value.step == 1 and is_dynamic(value.stop):
             return s.builder.dimension_max(value.stop, 0)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from typing import Any
 
 import gast
@@ -81,6 +82,12 @@ def quantifier(conjunctive: bool) -> Any:
     return run
 
 
+def known_beginning(key: Any) -> tuple:
+    """The parts of a tuple before the first that is known only at run time."""
+    known = itertools.takewhile(lambda part: not has_dynamic(part), key if isinstance(key, tuple) else ())
+    return tuple(known)
+
+
 def make_sorted(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
     (iterable,) = arguments
     key, backwards = keywords.get("key"), keywords.get("reverse", False)
@@ -89,6 +96,10 @@ def make_sorted(s: Specialiser, arguments: list, keywords: dict, node: Any) -> A
         return make_reversed(s, [in_order], {}, node) if backwards else in_order
     items = list(elements(s, iterable, node))
     keys = [item if key is None else s.call(key, [item], {}, node) for item in items]
+    if has_dynamic(keys):
+        known = [known_beginning(k) for k in keys]
+        if all(known) and len(set(known)) == len(known):
+            keys = known
     if has_dynamic(keys):
         if key is None and all(s.number(k) for k in keys):
             in_order = s.call(np.sort, [s.call(np.array, [items], {}, node)], {}, node)

@@ -248,6 +248,13 @@ def test_results_without_one_value_are_refused(f, message):
     assert message in str(error.value) and "test_calls.py" in str(error.value)
 
 
+def test_items_sorted_by_their_names():
+    tree = {"b": np.ones(3), "a": np.array([2.0])}
+    weighted = lambda d: sum((k + 1.0) * np.sum(v**2) for k, (_, v) in enumerate(sorted(d.items())))
+    slope = cr.grad(weighted)(tree)
+    assert slope["a"].tolist() == [4.0] and slope["b"].tolist() == [4.0, 4.0, 4.0]
+
+
 def test_indices_of_an_array():
     def f(x):
         total = 0.0
