@@ -82,7 +82,7 @@ def unpack(s: Specialiser, target: Any, value: Any, frame: Frame) -> None:
     items = unpacked(s, value, None if starred else fixed, target)
     if len(items) < fixed or (not starred and len(items) != fixed):
         problem = "too many values to unpack" if len(items) > fixed else "not enough values to unpack"
-        raise ValueError(f"{problem} (expected {fixed}, got {len(items)})\n{s.location(target)}")
+        raise ValueError(f"{problem} (expected {fixed}, got {len(items)}){s.where(target)}")
     if starred:
         first = starred[0]
         rest = len(items) - fixed
@@ -116,7 +116,7 @@ def set_attribute(s: Specialiser, instance: Any, name: str, value: Any, node: An
     custom = class_attribute(type(instance), "__setattr__")
     if custom is not object.__setattr__ and isinstance(custom, types.FunctionType):
         if generated(custom):
-            raise dataclasses.FrozenInstanceError(f"cannot assign to field '{name}'\n{s.location(node)}")
+            raise dataclasses.FrozenInstanceError(f"cannot assign to field '{name}'{s.where(node)}")
         s.call(custom, [instance, name, value], {}, node)
         return
     set_raw_attribute(s, instance, name, value, node)

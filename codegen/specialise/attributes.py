@@ -41,7 +41,7 @@ def module_attribute(s: Specialiser, module: types.ModuleType, name: str, node: 
     try:
         return s.imported(getattr(module, name), lambda: getattr(module, name))
     except AttributeError as error:
-        raise AttributeError(f"{error}\n{s.location(node)}") from None
+        raise AttributeError(f"{error}{s.where(node)}") from None
 
 
 def closure_attribute(closure: Closure, name: str, node: Any, s: Specialiser) -> Any:
@@ -83,7 +83,7 @@ def object_attribute(s: Specialiser, instance: Any, name: str, node: Any) -> Any
     try:
         value = getattr(instance, name)
     except AttributeError as error:
-        raise AttributeError(f"{error}\n{s.location(node)}") from None
+        raise AttributeError(f"{error}{s.where(node)}") from None
     return (
         value if has_dynamic(value) or callable(value) else s.imported(value, lambda: getattr(instance, name))
     )
@@ -112,7 +112,7 @@ def type_attribute(s: Specialiser, kind: type, name: str, node: Any) -> Any:
     try:
         value = getattr(kind, name)
     except AttributeError as error:
-        raise AttributeError(f"{error}\n{s.location(node)}") from None
+        raise AttributeError(f"{error}{s.where(node)}") from None
     return value if callable(value) else s.outside(lambda: getattr(kind, name), name, False)
 
 
@@ -148,7 +148,7 @@ class Super:
             if bound is not UNBOUND:
                 return bound
             return Method(described, self.instance) if callable(described) else described
-        raise AttributeError(f"'super' object has no attribute '{name}'\n{s.location(node)}")
+        raise AttributeError(f"'super' object has no attribute '{name}'{s.where(node)}")
 
 
 def class_attribute(kind: type, name: str) -> Any:
@@ -194,7 +194,7 @@ def array_attribute(s: Specialiser, array: Any, name: str, node: Any) -> Any:
     if name in METHODS or hasattr(np.ndarray, name) or (of.weak and hasattr(float, name)):
         return ArrayMethod(name, array)
     kind = "float" if of.weak else "numpy.ndarray"
-    raise AttributeError(f"'{kind}' object has no attribute '{name}'\n{s.location(node)}")
+    raise AttributeError(f"'{kind}' object has no attribute '{name}'{s.where(node)}")
 
 
 def python_method(instance: Any, name: str) -> Any:

@@ -39,7 +39,7 @@ def length(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
     if is_dynamic(value):
         shape = s.shape(value)
         if not shape:
-            raise TypeError(f"len() of unsized object\n{s.location(node)}")
+            raise TypeError(f"len() of unsized object{s.where(node)}")
         return shape[0]
     if growing_of(value) is not None:
         return growing_of(value).count
@@ -99,7 +99,7 @@ def conversion(kind: Any, of: Any) -> Any:
         if s.type(value).shape:
             if not all(isinstance(n, int) and n == 1 for n in s.shape(value)):
                 raise TypeError(
-                    f"only 0-dimensional arrays can be converted to Python scalars\n{s.location(node)}"
+                    f"only 0-dimensional arrays can be converted to Python scalars{s.where(node)}"
                 )
             value = s.emit("reshape", value, ())
         if s.type(value) == of:

@@ -47,7 +47,7 @@ def mapping(s: Specialiser, value: Any, node: Any) -> dict:
     """What ** unpacks."""
     if not isinstance(value, dict):
         raise TypeError(
-            f"argument after ** must be a mapping, not {type(value).__name__}\n{s.location(node)}"
+            f"argument after ** must be a mapping, not {type(value).__name__}{s.where(node)}"
         )
     return value
 
@@ -217,7 +217,7 @@ def check_depth(s: Specialiser, scope: Any, node: Any) -> None:
 def bind(s: Specialiser, parameters: Any, frame: Frame, arguments: list, keywords: dict, defaults: tuple,
          keyword_defaults: dict, name: str, node: Any) -> None:
     """Give a call's arguments to the parameters, as Python does, with Python's errors."""
-    wrong = lambda text: TypeError(f"{name}() {text}\n{s.location(node)}")
+    wrong = lambda text: TypeError(f"{name}() {text}{s.where(node)}")
     positional = [p.id for p in (*parameters.posonlyargs, *parameters.args)]
     only = {p.id for p in parameters.posonlyargs}
     keywords = dict(keywords)

@@ -122,10 +122,10 @@ def construct_dataclass(s: Specialiser, kind: type, arguments: list, keywords: d
         elif field.default_factory is not dataclasses.MISSING:
             values[field.name] = s.call(field.default_factory, [], {}, node)
         elif field.init:
-            raise TypeError(f"{kind.__name__}() is missing the argument '{field.name}'\n{s.location(node)}")
+            raise TypeError(f"{kind.__name__}() is missing the argument '{field.name}'{s.where(node)}")
     unknown = set(values) - {f.name for f in dataclasses.fields(kind)}
     if unknown:
-        raise TypeError(f"{kind.__name__}() got an unexpected argument '{unknown.pop()}'\n{s.location(node)}")
+        raise TypeError(f"{kind.__name__}() got an unexpected argument '{unknown.pop()}'{s.where(node)}")
     made = s.store.new(make_record(kind, values))
     after = python_method_of(kind, "__post_init__")
     if after is not None:

@@ -77,7 +77,7 @@ def outside_name(s: Specialiser, wanted: str, frame: Frame, node: Any) -> Any:
         return s.outside(lambda: module[wanted], wanted, frame.scope.quiet)
     found = getattr(builtins, wanted, UNDEFINED)
     if found is UNDEFINED:
-        raise NameError(f"name '{wanted}' is not defined\n{s.location(node)}")
+        raise NameError(f"name '{wanted}' is not defined{s.where(node)}")
     if not frame.scope.quiet:
         s.guard((module, wanted), lambda: module.get(wanted, UNDEFINED), UNDEFINED)
     return found

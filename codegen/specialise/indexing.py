@@ -36,7 +36,7 @@ def get_item(s: Specialiser, container: Any, index: Any, node: Any) -> Any:
         try:
             return container[s.static_int(index, f"an index into a {type(container).__name__}", node)]
         except IndexError as error:
-            raise IndexError(f"{error}\n{s.location(node)}") from None
+            raise IndexError(f"{error}{s.where(node)}") from None
     method = python_method(container, "__getitem__")
     if method is not None:
         return s.call(method, [container, index], {}, node)
@@ -135,7 +135,7 @@ def set_item(s: Specialiser, container: Any, index: Any, value: Any, node: Any) 
         set_element(s, container, index, value, node)
         return
     if is_dynamic(container):
-        raise TypeError(f"a scalar does not support item assignment\n{s.location(node)}")
+        raise TypeError(f"a scalar does not support item assignment{s.where(node)}")
     if isinstance(container, (list, dict)):
         if not s.is_internal(container):
             raise s.unsupported(
@@ -163,7 +163,7 @@ def set_item(s: Specialiser, container: Any, index: Any, value: Any, node: Any) 
     method = python_method(container, "__setitem__")
     if method is None:
         raise TypeError(
-            f"'{type(container).__name__}' object does not support item assignment\n{s.location(node)}"
+            f"'{type(container).__name__}' object does not support item assignment{s.where(node)}"
         )
     s.call(method, [container, index, value], {}, node)
 
@@ -172,7 +172,7 @@ def set_element(s: Specialiser, array: Array, index: Any, value: Any, node: Any)
     if isinstance(value, (list, tuple)):
         value = s.as_array(value)
     if not s.number(value):
-        raise TypeError(f"cannot write a {type(value).__name__} into an array\n{s.location(node)}")
+        raise TypeError(f"cannot write a {type(value).__name__} into an array{s.where(node)}")
     canonical = canonical_index(s, s.shape(array), index, node)
     if is_basic(canonical) and array.path and by_basic_index(array.path[-1]):
         merged = compose(array.path[-1].operands[0], canonical)
@@ -216,10 +216,10 @@ def canonical_index(s: Specialiser, shape: tuple, index: Any, node: Any) -> tupl
     if consumed > len(shape):
         raise IndexError(
             f"too many indices for array: array is {len(shape)}-dimensional, but {consumed} were "
-            f"indexed\n{s.location(node)}"
+            f"indexed{s.where(node)}"
         )
     if parts.count(Ellipsis) > 1:
-        raise IndexError(f"an index can only have a single ellipsis ('...')\n{s.location(node)}")
+        raise IndexError(f"an index can only have a single ellipsis ('...'){s.where(node)}")
     if Ellipsis in parts:
         at = parts.index(Ellipsis)
         parts[at:at + 1] = [slice(None)] * (len(shape) - consumed)
@@ -254,7 +254,7 @@ def canonical_part(s: Specialiser, part: Any, node: Any) -> list[Any]:
         if method is None:
             raise IndexError(
                 "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
-                f"boolean arrays are valid indices\n{s.location(node)}"
+                f"boolean arrays are valid indices{s.where(node)}"
             )
         return [s.call(method, [part], {}, node)]
     kind = s.type(part)
@@ -266,7 +266,7 @@ def canonical_part(s: Specialiser, part: Any, node: Any) -> list[Any]:
         return [s.operand(f) for f in (found if isinstance(found, tuple) else (found,))]
     if kind.dtype.kind not in "iu":
         raise IndexError("arrays used as indices must be of integer (or boolean) type, and "
-                         f"this one is {kind.dtype}\n{s.location(node)}")
+                         f"this one is {kind.dtype}{s.where(node)}")
     return [s.operand(part)]
 
 

@@ -108,7 +108,7 @@ def elements(s: Specialiser, iterable: Any, node: Any) -> Iterable[Any]:
     try:
         return iter(iterable)
     except TypeError:
-        raise TypeError(f"'{type(iterable).__name__}' object is not iterable\n{s.location(node)}") from None
+        raise TypeError(f"'{type(iterable).__name__}' object is not iterable{s.where(node)}") from None
 
 
 def known_range(s: Specialiser, of: Range, node: Any) -> range:
@@ -118,7 +118,7 @@ def known_range(s: Specialiser, of: Range, node: Any) -> range:
 def elements_of_array(s: Specialiser, array: Any, node: Any) -> Iterable[Any]:
     shape = s.shape(array)
     if not shape:
-        raise TypeError(f"iteration over a 0-d array\n{s.location(node)}")
+        raise TypeError(f"iteration over a 0-d array{s.where(node)}")
     count = s.static_int(shape[0], "the length of an array that is iterated over", node)
     return (get_item(s, array, k, node) for k in range(count))
 
@@ -153,10 +153,10 @@ def make_range(s: Specialiser, arguments: list, keywords: dict, node: Any) -> An
     bounds = [a if is_dynamic(a) else operator.index(a) for a in arguments]
     for b in bounds:
         if is_dynamic(b) and s.type(b).dtype.kind not in "iu":
-            raise TypeError(f"'{s.type(b)}' object cannot be interpreted as an integer\n{s.location(node)}")
+            raise TypeError(f"'{s.type(b)}' object cannot be interpreted as an integer{s.where(node)}")
     start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     if isinstance(step, int) and step == 0:
-        raise ValueError(f"range() arg 3 must not be zero\n{s.location(node)}")
+        raise ValueError(f"range() arg 3 must not be zero{s.where(node)}")
     return Range(start, stop, step)
 
 

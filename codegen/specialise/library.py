@@ -242,7 +242,7 @@ def call_native(s: Specialiser, function: Any, arguments: list, keywords: dict, 
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None) or repr(function)
     module = getattr(function, "__module__", None) or type(getattr(function, "__self__", None)).__module__
     if not callable(function):
-        raise TypeError(f"'{type(function).__name__}' object is not callable\n{s.location(node)}")
+        raise TypeError(f"'{type(function).__name__}' object is not callable{s.where(node)}")
     if has_dynamic((arguments, keywords)):
         raise s.unsupported(f"{name} has no rule, and is called with a value known only at run time",
                             "use a NumPy function that chainrule knows, or register a rule for it", node)

@@ -18,7 +18,7 @@ from .store import Frame, Location
 from .values import UNDEFINED, Array, Cell, Conflict, Maybe, mutable_parts
 
 # A list that grows in so few iterations is a list of so many more items.
-FEW = 32
+FEW = 8
 
 
 class Loop:

@@ -106,6 +106,11 @@ class Specialiser:
             return self.builder.location
         return location_of(node, self.sources[-1])
 
+    def where(self, node: Any) -> str:
+        """The place of a node as further lines of a message, where there is one."""
+        location = self.location(node)
+        return "" if location is None else f"\n{location}"
+
     def unsupported(self, what: str, remedy: str | None = None, node: Any = None) -> UnsupportedError:
         return UnsupportedError(what, remedy, self.location(node))
 

@@ -95,7 +95,7 @@ def mixed(s: Specialiser, kind: Any, left: Any, right: Any, node: Any) -> Any:
         return special
     if isinstance(kind, (gast.Eq, gast.NotEq)):
         return isinstance(kind, gast.NotEq)
-    raise TypeError(f"unsupported operand types: {shown(s, left)} and {shown(s, right)}\n{s.location(node)}")
+    raise TypeError(f"unsupported operand types: {shown(s, left)} and {shown(s, right)}{s.where(node)}")
 
 
 def shown(s: Specialiser, value: Any) -> str:

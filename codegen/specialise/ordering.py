@@ -31,7 +31,7 @@ def extreme(kind: Any, primitive: str) -> Any:
         if not items and "default" in keywords:
             return keywords["default"]
         if not items:
-            raise ValueError(f"{kind.__name__}() arg is an empty sequence\n{s.location(node)}")
+            raise ValueError(f"{kind.__name__}() arg is an empty sequence{s.where(node)}")
         value = lambda item: item if key is None else s.call(key, [item], {}, node)
         if not has_dynamic(items) and key is None:
             return kind(items)
