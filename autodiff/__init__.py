@@ -1,6 +1,6 @@
 """Derivatives of core programs: forward and reverse mode."""
+from ..codegen.adopt import paste
 from . import rules
-from .adopt import paste
 from .forward import forward
 from .reverse import reverse
 from .segments import segmented

@@ -7,9 +7,9 @@
 """
 from __future__ import annotations
 
+from ..codegen.adopt import adopt_block
 from ..codegen.core import ArrayType, Block, If, Operand, Variable, type_of
 from .adjoints import Adjoints
-from .adopt import adopt_block
 from .calls import conform, zeros
 from .chains import chains_at
 from .levels import Level

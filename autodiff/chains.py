@@ -18,6 +18,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from ..codegen.adopt import adopt_block
 from ..codegen.core import (
     ArrayType,
     Assign,
@@ -34,7 +35,6 @@ from ..codegen.core import (
 )
 from ..codegen.primitives.indexing import is_basic
 from ..codegen.registry import PRIMITIVES
-from .adopt import adopt_block
 from .calls import emit
 from .levels import Level
 from .residuals import UNKNOWN_SIZE, cost, recomputable

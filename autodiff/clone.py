@@ -12,7 +12,7 @@ import dataclasses
 
 from ..codegen.core import Assign, Block, If, Program, While, free_variables
 from ..codegen.dead_code import remove_dead_code
-from ..codegen.renaming import Renaming, element_type, sizes_in
+from ..codegen.renaming import Renaming
 
 
 def fresh_copy(program: Program) -> Program:

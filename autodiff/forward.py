@@ -19,6 +19,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 
+from ..codegen.adopt import adopt, open_program
 from ..codegen.build import Builder
 from ..codegen.core import (
     Assign,
@@ -35,7 +36,6 @@ from ..codegen.core import (
     variables_in,
 )
 from .activity import Activity
-from .adopt import adopt, open_program
 from .calls import call_rule, conform, emit, find_rule, name_after, pop, tangent_type, zeros
 from .clone import fresh_copy
 

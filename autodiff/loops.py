@@ -15,9 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from ..codegen.adopt import adopt_block
 from ..codegen.core import INT, Block, For, Operand, Statement, Type, Variable, While, type_of
 from .adjoints import Adjoints
-from .adopt import adopt_block
 from .calls import conform, emit, tangent_type, zeros
 from .chains import Attempt, chains_at, chains_in, chains_read, kept_bytes, loop_steps
 from .levels import Level

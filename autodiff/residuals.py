@@ -10,6 +10,7 @@ import contextlib
 import math
 from collections.abc import Callable, Iterable, Iterator
 
+from ..codegen.adopt import adopt
 from ..codegen.core import (
     Assign,
     Block,
@@ -22,9 +23,9 @@ from ..codegen.core import (
     variables_in,
     walk,
 )
-from .adopt import adopt
+from ..codegen.renaming import Renaming, sizes_in
 from .calls import emit
-from .clone import Renaming, sizes_in, without_dead_code
+from .clone import without_dead_code
 from .levels import Level
 from .minimum_cut import UNLIMITED, Graph
 from .tapes import RESTORE, Tape

@@ -30,6 +30,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..codegen.adopt import adopt_block, open_program, paste
 from ..codegen.build import Builder
 from ..codegen.core import (
     ArrayType,
@@ -49,12 +50,12 @@ from ..codegen.core import (
     walk,
 )
 from ..codegen.dead_code import remove_dead_code
+from ..codegen.renaming import element_type
 from .activity import Activity
 from .adjoints import Adjoints, Mask
-from .adopt import adopt_block, open_program, paste
 from .branches import transpose_branch
 from .calls import call_rule, conform, find_rule, repeated, tangent_type, unbroadcast
-from .clone import element_type, fresh_copy
+from .clone import fresh_copy
 from .levels import Level
 from .loops import transpose_loop
 from .tapes import Tape, Threader, with_saves

@@ -17,8 +17,8 @@ from ..codegen.build import Builder
 from ..codegen.core import INT, Assign, Block, For, If, Operand, Statement, Variable, While, nothing
 from ..codegen.errors import UnsupportedError
 from ..codegen.registry import PRIMITIVES
+from ..codegen.renaming import Renaming, sizes_in
 from .calls import emit
-from .clone import Renaming, sizes_in
 
 LEVELS = 6
 

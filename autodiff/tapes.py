@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from ..codegen.adopt import adopt, open_program
 from ..codegen.build import Builder
 from ..codegen.core import (
     INT,
@@ -28,7 +29,6 @@ from ..codegen.core import (
 )
 from ..codegen.primitives.creation import range_size
 from ..codegen.registry import PRIMITIVES, Primitive
-from .adopt import adopt, open_program
 from .calls import emit, scalar_zero
 from .levels import Level
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import ArrayType, StackType, Variable, type_of
+from ..core import ArrayType, StackType, Variable
 from ..errors import UnsupportedError
 from ..registry import array_scalar
 from .nodes import Node, build_node, is_node, open_node, same_metadata
@@ -174,8 +174,3 @@ def shown(value: Any) -> str:
     if isinstance(value, (str, type(None))):
         return repr(value)
     return "an array or number" if isinstance(value, (Array, Variable)) else f"a {type(value).__name__}"
-
-
-def leaf_type(leaf: Any, read: Any) -> ArrayType:
-    """The type of a leaf; `read` gives the operand of an array."""
-    return type_of(read(leaf))
