@@ -56,6 +56,3 @@ def split_tests(block: Block) -> Block:
 def without_dead_code(block: Block) -> Block:
     """The block without what neither its results nor an effect depends on."""
     return remove_dead_code(Program("", (), block)).body
-
-
-__all__ = ["Renaming", "element_type", "fresh_copy", "sizes_in", "without_dead_code"]
