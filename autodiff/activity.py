@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from ..codegen.core import Assign, Block, For, If, Operand, Program, Statement, Variable, While, variables_in
+from ..codegen.custom_calls import differentiated, is_custom_call
 
 
 class Activity:
@@ -44,7 +45,7 @@ class Activity:
                 case Assign():
                     if not differentiable(statement):
                         continue
-                    self.mark_varied((t, statement.operands) for t in statement.targets)
+                    self.mark_varied((t, differentiated(statement)) for t in statement.targets)
                 case If():
                     for branch in (statement.body, statement.orelse):
                         self.vary(branch)
@@ -70,7 +71,7 @@ class Activity:
             match statement:
                 case Assign():
                     if differentiable(statement) and any(t in self.useful for t in statement.targets):
-                        self.mark_useful(statement.operands)
+                        self.mark_useful(differentiated(statement))
                 case If():
                     for branch in (statement.body, statement.orelse):
                         self.use_results(statement.targets, branch.results)
@@ -103,6 +104,8 @@ class Activity:
 def differentiable(statement: Assign) -> bool:
     """Whether a derivative passes through an operation (one without rules counts: it must be refused)."""
     primitive = statement.primitive
-    if primitive.effect or None in primitive.jvp or None in primitive.vjp:
+    if None in primitive.jvp or None in primitive.vjp:
+        return False
+    if primitive.effect and not is_custom_call(statement):
         return False
     return any(t.type.inexact for t in statement.targets)

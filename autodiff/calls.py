@@ -25,7 +25,15 @@ def call_rule(builder: Builder, rule: Callable, statement: Assign, given: Operan
     targets = statement.targets
     out = targets if len(targets) > 1 else targets[0]
     static = accepted(rule, statement)
-    return inline(builder, rule, (given, out, *statement.operands), static)
+    infinite = not refuses(statement)
+    return inline(builder, rule, (given, out, *statement.operands), static, infinite)
+
+
+def refuses(statement: Assign) -> bool:
+    """Whether Python refuses an operation where its derivative would divide by zero."""
+    name, right = statement.primitive.name, statement.operands[-1] if statement.operands else None
+    divides = name in ("divide", "floor_divide", "remainder")
+    return divides or name == "power" and isinstance(right, (int, float)) and right < 0
 
 
 def accepted(rule: Callable, statement: Assign) -> dict[str, Any]:
@@ -130,6 +138,9 @@ def unbroadcast(builder: Builder, cotangent: Operand, shape: tuple) -> Operand:
     axes = repeated(builder, cotangent, shape)
     if not axes:
         return cotangent
+    made = builder.definitions.get(cotangent)
+    if made is not None and made.primitive.name == "negative":
+        return emit(builder, "negative", unbroadcast(builder, made.operands[0], shape))
     extra = len(type_of(cotangent).shape) - len(shape)
     total = emit(builder, "sum", cotangent, axis=axes, keepdims=not extra)
     if extra and len(axes) > extra:

@@ -13,6 +13,7 @@ import dataclasses
 from ..codegen.core import Assign, Block, If, Program, While, free_variables
 from ..codegen.dead_code import remove_dead_code
 from ..codegen.renaming import Renaming
+from ..codegen.visible import without_visible
 
 
 def fresh_copy(program: Program) -> Program:
@@ -43,8 +44,9 @@ def split_tests(block: Block) -> Block:
             read = free_variables(parts["body"])
             if any(v.type.inexact and v in read for v in inner):
                 renaming = Renaming()
-                renaming.bind_block(parts["test"])
-                again = [renaming.statement(s) for s in parts["test"].statements]
+                silent_test = without_visible(parts["test"])
+                renaming.bind_block(silent_test)
+                again = [renaming.statement(s) for s in silent_test.statements]
                 renaming.bind_block(parts["body"])
                 body = renaming.block(parts["body"])
                 renaming.retype()

@@ -17,7 +17,7 @@ def f(x, y, x_dot):
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ..codegen.adopt import adopt, open_program
 from ..codegen.build import Builder
@@ -35,9 +35,11 @@ from ..codegen.core import (
     type_of,
     variables_in,
 )
+from ..codegen.custom_calls import is_custom_call
 from .activity import Activity
 from .calls import call_rule, conform, emit, find_rule, name_after, pop, tangent_type, zeros
 from .clone import fresh_copy
+from .custom_calls import push_call
 
 
 def forward(program: Program, active: tuple[bool, ...]) -> Program:
@@ -87,6 +89,9 @@ class Forward:
         self.builder.location = statement.location
         match statement:
             case Assign():
+                if is_custom_call(statement) and self.activity.part(statement):
+                    push_call(self, statement)
+                    return
                 adopt(self.builder, statement)
                 self.operation(statement)
             case If():
@@ -111,8 +116,7 @@ class Forward:
             getattr(self, statement.primitive.name)(statement)
             return
         totals: list[Operand | None] = [None] * len(statement.targets)
-        for rule, given in self.rules(statement):
-            parts = call_rule(self.builder, rule, statement, given)
+        for parts in self.parts(statement):
             for j, part in enumerate(parts if len(totals) > 1 else (parts,)):
                 target = statement.targets[j]
                 if part is None or not target.type.inexact:
@@ -122,15 +126,17 @@ class Forward:
         for target, total in zip(statement.targets, totals):
             self.set(target, total)
 
-    def rules(self, statement: Assign) -> Iterator[tuple[Callable, Operand]]:
-        """The rules to add up, each with the tangent (or tuple of tangents) that it takes."""
+    def parts(self, statement: Assign) -> Iterator[Operand]:
+        """What each operand's tangent contributes to the results'."""
         operands, rules = statement.operands, statement.primitive.jvp
         varying = tuple(k for k, o in enumerate(operands) if any(v in self.tangents for v in variables_in(o)))
         if varying in rules:
-            yield rules[varying], tuple(self.tangents[operands[k]] for k in varying)
+            given = tuple(self.tangents[operands[k]] for k in varying)
+            yield call_rule(self.builder, rules[varying], statement, given)
             return
         for k in varying:
-            yield find_rule(rules, statement, k), self.tangents_in(operands[k])
+            given = self.tangents_in(operands[k])
+            yield call_rule(self.builder, find_rule(rules, statement, k), statement, given)
 
     def tangents_in(self, operand: Operand) -> Operand:
         """The tangent of an operand or tuple of operands; that of a constant is zero."""

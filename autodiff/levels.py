@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..codegen.core import Assign, Block, For, If, Operand, Statement, Variable, While, bound_in
+from ..codegen.custom_calls import alias, joined, pulled
 
 
 class Level:
@@ -28,7 +29,7 @@ class Level:
         for inner in self.own_statements():
             self.bound.update(inner.targets)
             if isinstance(inner, Assign):
-                self.definitions.update((t, inner) for t in inner.targets)
+                self.definitions.update((t, value_only(inner, t)) for t in inner.targets)
 
     def own_statements(self) -> list[Statement]:
         """The block's statements, after those of a while loop's test."""
@@ -54,3 +55,11 @@ class Level:
     def is_outside(self, variable: Variable) -> bool:
         """Whether a variable is bound before all loops and branches around this block."""
         return not any(variable in level.bound for level in self.around() if level.parent is not None)
+
+
+def value_only(statement: Assign, target: Variable) -> Assign:
+    """The statement that gives a variable its value, without what is there for its derivative only."""
+    if statement.primitive not in (pulled, joined):
+        return statement
+    value = statement.operands[statement.targets.index(target)]
+    return Assign((target,), alias, (value,), {}, statement.location)

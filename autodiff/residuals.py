@@ -41,7 +41,7 @@ EXPENSIVE = frozenset({
 # Not elementwise, but as cheap.
 CHEAP = frozenset({
     "getitem", "size", "reshape", "transpose", "broadcast_to", "copy", "concatenate",
-    "zeros", "ones", "full", "arange", "constant", "array"})
+    "zeros", "ones", "full", "arange", "constant", "array", "alias", "stopped", "joined", "seed"})
 
 
 def recomputable(statement: Assign | None) -> bool:

@@ -26,7 +26,7 @@ should not compute again. The backward sweep goes through the statements in reve
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -49,13 +49,18 @@ from ..codegen.core import (
     type_of,
     walk,
 )
+from ..codegen.custom_calls import pulled
 from ..codegen.dead_code import remove_dead_code
+from ..codegen.errors import Location
 from ..codegen.renaming import element_type
+from ..codegen.visible import without_visible
 from .activity import Activity
+from .additions import add_in_place
 from .adjoints import Adjoints, Mask
 from .branches import transpose_branch
 from .calls import call_rule, conform, find_rule, repeated, tangent_type, unbroadcast
 from .clone import fresh_copy
+from .custom_calls import open_calls, pull_call, require_linear, settle
 from .levels import Level
 from .loops import transpose_loop
 from .tapes import Tape, Threader, with_saves
@@ -82,7 +87,7 @@ class Sweeps:
 
 
 def reverse_sweeps(program: Program, active: tuple[bool, ...]) -> Sweeps:
-    program = fresh_copy(program)
+    program = add_in_place(fresh_copy(open_calls(program, active)))
     sweep = Reverse(program, active)
     builder, body = sweep.builder, program.body
     given, bars = [], []
@@ -104,6 +109,9 @@ def reverse_sweeps(program: Program, active: tuple[bool, ...]) -> Sweeps:
     threader = Threader(program)
     forward = threader.sweep(with_saves(body, sweep).statements)
     backward = threader.sweep(backward.statements)
+    seeds: dict[Variable, Assign] = {}
+    forward, backward = settle(forward, seeds), settle(backward, seeds)
+    require_linear(Block(forward + backward, (*program.results, *bars)), seeds)
     bounds = builder.lower_bounds | threader.builder.lower_bounds
     return Sweeps(program, given, forward, backward, bars, bounds)
 
@@ -112,6 +120,11 @@ def narrow(of: Type) -> bool:
     """Whether a NumPy scalar of double precision would widen a type, as a Python float does not."""
     dtype = element_type(of).dtype
     return dtype.kind in "fc" and np.finfo(dtype).dtype != np.float64
+
+
+def in_backward_sweep(location: Location | None) -> Location | None:
+    """The user's line, as what serves it in the backward sweep has it."""
+    return location if location is None or location.backward else replace(location, backward=True)
 
 
 class Reverse:
@@ -134,7 +147,7 @@ class Reverse:
     def transpose(self, statements: Iterable[Statement], adjoints: Adjoints, level: Level) -> None:
         """Emit statements backwards."""
         for statement in reversed(list(statements)):
-            self.builder.location = statement.location
+            self.builder.location = in_backward_sweep(statement.location)
             match statement:
                 case Assign():
                     self.operation(statement, adjoints)
@@ -153,7 +166,8 @@ class Reverse:
         if not places or not actives:
             return
         results = tuple(statement.body.results[k] for k in places)
-        program = Program("again", tuple(actives), Block(statement.body.statements, results))
+        body = without_visible(Block(statement.body.statements, results))
+        program = Program("again", tuple(actives), body)
         derived = reverse(program, (True,) * len(actives))
         derived.body.results = derived.results[len(results):]
         with self.builder.inside(Block()) as body:
@@ -169,6 +183,9 @@ class Reverse:
     def operation(self, statement: Assign, adjoints: Adjoints) -> None:
         primitive = statement.primitive
         if not any(t in adjoints for t in statement.targets):
+            return
+        if primitive is pulled:
+            pull_call(self, statement, adjoints)
             return
         if primitive.name in MEMORY and self.activity.any(statement.operands):
             MEMORY[primitive.name](adjoints, statement)

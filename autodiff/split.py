@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ..codegen.build import Builder
 from ..codegen.core import Assign, Block, Program, StackType, Statement, Variable, free_variables
+from ..codegen.visible import silent
 from .forward import forward_sweep
 from .levels import Level
 from .residuals import UNKNOWN_SIZE, Restorer, cost
@@ -36,7 +37,7 @@ def linear_split(program: Program, active: tuple[bool, ...]) -> tuple[Program, P
         if linear.isdisjoint(free_variables(Block([statement]))):
             first.append(statement)
             continue
-        second.append(statement)
+        second.append(silent(statement))
         linear.update(t for t in statement.targets if t not in own)
         first += dict.fromkeys(own[t] for t in statement.targets if t in own)
     dots = Block(second, tuple(sweep.dots))

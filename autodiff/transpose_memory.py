@@ -4,8 +4,10 @@ A read adds to the part that was read, in place: `x_bar = index_add(x_bar, i, y_
 """
 from __future__ import annotations
 
+import numpy as np
+
 from ..codegen.build import Builder, freeze
-from ..codegen.core import Assign, Operand, Variable, type_of
+from ..codegen.core import Assign, Operand, Variable, type_of, variables_in
 from ..codegen.primitives.indexing import is_array, is_basic
 from .adjoints import Adjoints
 from .calls import conform, emit, pop, unbroadcast, zeros
@@ -103,14 +105,36 @@ def transpose_pop(adjoints: Adjoints, statement: Assign) -> None:
 
 
 def is_unique(builder, index: tuple) -> bool:
-    """Whether an index of arrays is known to hold no position twice: it comes from nonzero, whole."""
+    """Whether an index of arrays is known to hold no position twice: its numbers, or nonzero whole."""
     arrays = [item for item in index if is_array(item)]
+    numbers = [known_numbers(builder, item) for item in arrays]
+    if not any(number is None for number in numbers):
+        return distinct(numbers)
     if not all(isinstance(item, Variable) for item in arrays):
         return False
     made = [builder.definitions.get(item) for item in arrays]
     first = made[0] if made else None
     return bool(first and first.primitive.name == "nonzero" and all(m is first for m in made)
                 and len(set(arrays)) == len(first.targets))
+
+
+def known_numbers(builder, item: Operand) -> np.ndarray | None:
+    """The positions in an index array that is written out in the program."""
+    made = builder.definitions.get(item) if isinstance(item, Variable) else None
+    if made is None:
+        return item if isinstance(item, np.ndarray) else None
+    if made.primitive.name == "constant":
+        return np.asarray(made.static["value"])
+    known = made.primitive.name == "array" and not any(True for _ in variables_in(made.operands))
+    return np.array(made.operands[0]) if known else None
+
+
+def distinct(numbers: list[np.ndarray]) -> bool:
+    """Whether positions differ, whatever the size of the array they are in."""
+    if any((positions < 0).any() and (positions >= 0).any() for positions in numbers):
+        return False  # -1 may be the place of another number
+    rows = np.stack(np.broadcast_arrays(*numbers)).reshape(len(numbers), -1)
+    return np.unique(rows, axis=1).shape == rows.shape
 
 
 def unique(builder, index: tuple) -> dict[str, bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .runtime import modes
 from .runtime.checkpoints import Checkpoint, stop_inside
 from .runtime.compilation import Jit
 from .runtime.nested import decorator, inside, kept
@@ -95,6 +96,28 @@ def stop_gradient(value: Any) -> Any:
     3.0
     """
     return value
+
+
+def disable_jit(disable: Any = True) -> Any:
+    """A with block, or a decorator, in which nothing is compiled: everything runs line by line as NumPy.
+
+    What `jit` and `checkpoint` made is the user's function itself, `vmap` calls it for one example after the
+    other, and a derivative is the readable NumPy program that `source` prints. So prints, breakpoints and
+    exceptions are at the user's own line. The environment variable CHAINRULE_DISABLE_JIT=1 does the same.
+
+    Args:
+        disable: False to compile again within.
+
+    >>> import numpy as np
+    >>> import chainrule as cr
+    >>> @cr.jit
+    ... def double(x):
+    ...     return 2 * x
+    >>> with cr.disable_jit():
+    ...     double("ab")
+    'abab'
+    """
+    return modes.disable_jit(disable)
 
 
 def source(function: Callable, stage: str = "numpy") -> Callable[..., str]:

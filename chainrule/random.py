@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from .codegen.compositions import random_bits, random_counts, random_floats, random_gamma, random_integers
+from .runtime.keys import uses_key
 
 Shape = Any
 
@@ -219,3 +220,32 @@ def binomial(key: np.ndarray, n: Any, p: Any, shape: Shape | None = None, dtype:
     W. Hörmann, The generation of binomial random variates (J. Stat. Comput. Simul., 1993).
     """
     return random_counts.binomial(key, n, p, shape, dtype)
+
+
+for sampler in (
+    split,
+    bits,
+    uniform,
+    normal,
+    randint,
+    bernoulli,
+    categorical,
+    choice,
+    permutation,
+    truncated_normal,
+    multivariate_normal,
+    gamma,
+    beta,
+    dirichlet,
+    poisson,
+    exponential,
+    laplace,
+    gumbel,
+    cauchy,
+    logistic,
+    t,
+    rademacher,
+    orthogonal,
+    binomial,
+):
+    uses_key(sampler)

@@ -185,13 +185,14 @@ class Rewriter:
         self.builder.append(made)
         self.builder.definitions.update(dict.fromkeys(targets, made))
         if key is not None:
-            self.builder.scopes[-1].known[key] = targets
+            self.builder.scopes[-1].known[key] = targets if len(targets) > 1 else targets[0]
 
     def current_static(self, value: Any) -> Any:
         return replace_type(value, self.mapping) if isinstance(value, (ArrayType, StackType)) else value
 
     def known(self, key: Any) -> tuple[Variable, ...] | None:
-        return next((s.known[key] for s in reversed(self.builder.scopes) if key in s.known), None)
+        found = next((s.known[key] for s in reversed(self.builder.scopes) if key in s.known), None)
+        return found if found is None or isinstance(found, tuple) else (found,)
 
     def rewritten(self, of: Type, target: Variable, call: Call) -> Operand | Call:
         """What an operation becomes: an operand, or the call that is left."""
@@ -236,6 +237,8 @@ class Rewriter:
     def effect(self, statement: Assign, operands: tuple, static: dict) -> None:
         """Keep an effect, unless it is a check that is known to hold."""
         name = statement.primitive.name
+        if name == "use_key":
+            return
         if name.startswith("check") and not statement.targets:
             key = value_key(statement.primitive, operands, {})
             if self.holds(name, operands) or (key is not None and self.known(key) is not None):
@@ -253,7 +256,7 @@ class Rewriter:
         match name, operands:
             case "check_same", (a, b):
                 return self.builder.same(a, b)
-            case "check", (test,):
+            case "check", (test, *_):
                 return isinstance(test, (bool, np.bool_)) and bool(test)
             case "check_index", (index, size):
                 return self.ranges.within(index, size)

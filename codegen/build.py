@@ -67,6 +67,15 @@ class Builder:
         finally:
             self.scopes.pop()
 
+    @contextlib.contextmanager
+    def at(self, location: Location | None) -> Iterator[None]:
+        """What is emitted within serves this line."""
+        before, self.location = self.location, location
+        try:
+            yield
+        finally:
+            self.location = before
+
     def append(self, statement: core.Statement) -> None:
         """Add a finished statement as it is."""
         self.block.statements.append(statement)

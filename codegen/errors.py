@@ -9,7 +9,7 @@ foo has no derivative
 Instead: write it with NumPy
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class Location:
     end_column: int = 0
     function: str = ""
     text: str = ""
+    backward: bool = field(default=False, compare=False)  # whether it is served in a backward sweep
 
     def __str__(self):
         head = f'File "{self.file}", line {self.line}'
@@ -91,8 +92,16 @@ class ShapeMismatchError(ChainruleError, ValueError):
     """A value has a shape that does not fit."""
 
 
+class SharedMemoryError(ChainruleError, ValueError):
+    """Two arguments share memory, and the function writes to one of them."""
+
+
 class IndexBoundsError(ChainruleError, IndexError):
     """An index is outside an array, or there are too many."""
+
+
+class NotFiniteError(ChainruleError, FloatingPointError):
+    """An operation made a NaN or an infinity of numbers that were none, and debug.nans was on."""
 
 
 class NotDifferentiableError(ChainruleError, TypeError):

@@ -3,7 +3,7 @@
 It is slow, and has no way to be wrong that the primitives do not have; tests compare every other way of
 running a program with it.
 
->>> from .core import FLOAT
+>>> from .core import FLOAT, Variable
 >>> from .primitives import elementwise as e
 >>> x, y = Variable("x", FLOAT), Variable("y", FLOAT)
 >>> evaluate(Program("f", (x,), Block([Assign((y,), e.multiply, (x, 2.0))], (y,))), (3.0,))
@@ -14,14 +14,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from .core import Assign, Block, For, If, Program, Statement, Variable, While, map_variables
+from .core import Assign, Block, For, If, Program, Statement, While, map_variables
 
-Environment = dict[Variable, Any]
+
+class Environment(dict):
+    """The values of the variables so far."""
+
+    def made(self, statement: Assign, operands: tuple, results: tuple) -> None:
+        """Called after each operation, for those who watch."""
 
 
 def evaluate(program: Program, arguments: tuple) -> Any:
     """The program's result (a tuple, unless there is one), as its printed form returns it."""
-    environment = dict(zip(program.parameters, arguments, strict=True))
+    environment = Environment(zip(program.parameters, arguments, strict=True))
     results = run(program.body, environment)
     return results[0] if len(results) == 1 else results
 
@@ -43,6 +48,7 @@ def execute(statement: Statement, environment: Environment) -> None:
             result = statement.primitive.implementation(*operands, **statement.static)
             # A primitive may have one result and still give a tuple of it.
             results = result if isinstance(result, tuple) else (result,)
+            environment.made(statement, operands, results)
             if statement.targets:
                 environment.update(zip(statement.targets, results, strict=True))
         case If():

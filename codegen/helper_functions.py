@@ -5,7 +5,7 @@ implementation, and of the functions of its module that it calls, stands above t
 
 >>> from . import primitives
 >>> sorted(tree.name for tree in helper_functions(gast.parse("y = cofactor_matrix(x)")))
-['along_circle', 'cofactor_matrix', 'diagonal_slope', 'products_without']
+['cofactor_matrix', 'products_without']
 """
 
 from __future__ import annotations

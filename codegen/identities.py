@@ -1,9 +1,9 @@
 """The table of algebraic identities, and how an operation is matched with it.
 
 A line reads `what is found -> what it becomes`, in Python: single letters stand for any operand, `zeros` and
-`ones` for arrays (and NumPy scalars) made full of them, calls for primitives. A line holds where both sides
-have one type, which algebra.py checks. Every line is exact in floating point, but for the
-sign of a zero where an array of zeros is added; `x + 0.0` stays, for it makes 0.0 of -0.0.
+`ones` for arrays (and NumPy scalars) made full of them, `nothing` for any zero, calls for primitives. A line
+holds where both sides have one type, which algebra.py checks. Every line is exact in floating point, but for
+the sign of a zero where zeros are added; `x + 0.0` stays, for it makes 0.0 of -0.0.
 """
 from __future__ import annotations
 
@@ -39,6 +39,8 @@ x + x -> 2 * x
 x + -y -> x - y
 -x + y -> y - x
 x - -y -> x + y
+where(c, x, nothing) + where(c, nothing, y) -> where(c, x, y)
+where(c, nothing, x) + where(c, y, nothing) -> where(c, y, x)
 -x * -y -> x * y
 -x / -y -> x / y
 absolute(absolute(x)) -> absolute(x)
@@ -187,6 +189,8 @@ def fits(definition: Definition, pattern: Any, operand: Operand, bound: dict[str
         )
     if isinstance(pattern, ast.Constant):
         return is_number(operand, pattern.value)
+    if pattern == "nothing":
+        return is_number(operand, 0) or full_of(definition, operand, 0)
     if pattern in ("zeros", "ones"):
         return full_of(definition, operand, int(pattern == "ones"))
     if isinstance(operand, np.ndarray):

@@ -34,6 +34,9 @@ def linear_form(builder, size: Dimension) -> tuple[dict[Variable, int], int]:
                 waiting[:0] = [(made.operands[0], factor), (made.operands[1], -factor)]
             case "negative":
                 waiting.insert(0, (made.operands[0], -factor))
+            case "multiply" if any(type(o) is int for o in made.operands):
+                number, other = made.operands if type(made.operands[0]) is int else made.operands[::-1]
+                waiting.insert(0, (other, factor * number))
             case _:
                 terms[size] = terms.get(size, 0) + factor
     return {v: c for v, c in terms.items() if c}, constant

@@ -28,6 +28,7 @@ from .core import Assign, Block, For, If, Program, Statement, Variable, While, b
 from .helper_functions import is_helper
 from .inlining import Plan
 from .interference import Interference
+from .registered import REGISTERED
 from .wishes import wish_for
 
 # Names that printed code uses for itself.
@@ -70,7 +71,7 @@ class Classes:
     def wish(self, variable: Variable) -> str | None:
         """The name that a class wants: a parameter's, or else the first that a member was given."""
         members = self.of(variable)
-        named = [m for m in members if m in self.fixed] + [m for m in members if m.name]
+        named = [m for m in members if m in self.fixed] + [m for m in members if (m.name or "").strip("_")]
         return named[0].name if named else None
 
     def interfere(self, a: Variable, b: Variable) -> bool:
@@ -210,6 +211,6 @@ def unique(wish: str, taken: set[str]) -> str:
     if not wish.isidentifier():
         wish = "x"
     candidate, number = wish, 2
-    while candidate in taken or candidate in RESERVED:
+    while candidate in taken or candidate in RESERVED or candidate in REGISTERED:
         candidate, number = f"{wish}_{number}", number + 1
     return candidate

@@ -16,11 +16,13 @@ on one line are told apart, and a file edited since it was imported is noticed.
 
 import __future__
 
-import copy
+import ast
 import inspect
 import itertools
 import linecache
+import os
 import textwrap
+import time
 import types
 from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
 from dataclasses import dataclass, field
@@ -34,6 +36,7 @@ FUTURES = 0
 for _name in __future__.all_feature_names:
     FUTURES |= getattr(__future__, _name).compiler_flag
 
+IMPORTED = time.time() - 1  # a second less, for clocks that differ
 REMEDY = "define it in a file, or pass its source as a string"
 _numbers = itertools.count(1)
 
@@ -56,7 +59,7 @@ def parse(function):
         raise SourceError(_not_python(function), "write it in Python with NumPy, or register a rule for it")
     code = function.__code__
     text = _text(function)
-    found = _find(code, text)
+    found = _find(code, text, _known_unchanged(function))
     if found is None:
         # linecache may hold the file as it was before the module was reloaded.
         linecache.checkcache(code.co_filename)
@@ -70,7 +73,7 @@ def parse(function):
             Location(code.co_filename, code.co_firstlineno, function=code.co_name),
         )
     node, class_name = found
-    tree = _mangle(_as_function(copy.deepcopy(node)), class_name)
+    tree = _mangle(_as_function(gast.ast_to_gast(node)), class_name)
     lines = text.splitlines(keepends=True)
     first_line = _first_line(node)
     return Source(tree, code.co_filename, first_line, lines, code.co_name, function.__globals__)
@@ -88,7 +91,7 @@ def parse_text(text, globals=None):
     # No modification time: linecache then keeps the entry for good.
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     last = tree.body[-1] if tree.body else None
-    if len(tree.body) == 1 and isinstance(last, gast.Expr) and isinstance(last.value, gast.Lambda):
+    if len(tree.body) == 1 and isinstance(last, ast.Expr) and isinstance(last.value, ast.Lambda):
         return eval(compile(text, file, "eval", dont_inherit=True), namespace)
     name = next(filter(None, map(_defined_name, reversed(tree.body))), None)
     if name is None:
@@ -98,9 +101,9 @@ def parse_text(text, globals=None):
 
 
 def _defined_name(statement):
-    if isinstance(statement, (gast.FunctionDef, gast.AsyncFunctionDef)):
+    if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)):
         return statement.name
-    if isinstance(statement, gast.Assign) and isinstance(statement.value, gast.Lambda):
+    if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Lambda):
         return getattr(statement.targets[0], "id", None)
     return None
 
@@ -142,9 +145,10 @@ def _no_source(function):
     return SourceError(f"the source of {function.__qualname__} cannot be found: {cause}", REMEDY, location)
 
 
+@lru_cache(maxsize=64)
 def _syntax_tree(file, text):
     try:
-        return gast.parse(text, file)
+        return ast.parse(text, file)
     except SyntaxError as error:
         line = (error.text or "").rstrip("\n")
         column = (error.offset or 1) - 1
@@ -152,17 +156,6 @@ def _syntax_tree(file, text):
         raise SourceError(
             f"the source is not valid Python: {error.msg}", "mend the syntax", location
         ) from None
-
-
-@lru_cache(maxsize=64)
-def _functions(file, text):
-    """Every function of the file, by the name its code object has: (node, lambda depth, class name)."""
-    table = {}
-    for entry in _function_nodes(_syntax_tree(file, text)):
-        node = entry[0]
-        name = "<lambda>" if isinstance(node, gast.Lambda) else node.name
-        table.setdefault(name, []).append(entry)
-    return table
 
 
 @lru_cache(maxsize=64)
@@ -177,18 +170,24 @@ def _codes(file, text, flags):
     return table
 
 
-def _find(code, text):
-    """The node whose code is `code`, and the class it stands in; None if the text has no such function."""
+def _find(code, text, unchanged=False):
+    """The node whose code is `code`, and the class it stands in; None if the text has no such function.
+
+    `unchanged`: the text is what the code was compiled from, so the code need not be looked for.
+    """
     try:
-        codes = _codes(code.co_filename, text, code.co_flags & FUTURES).get(code.co_qualname, ())
-        functions = _functions(code.co_filename, text).get(code.co_name, ())
+        tree = _syntax_tree(code.co_filename, text)
+        if unchanged:
+            codes = [code]
+        else:
+            codes = _codes(code.co_filename, text, code.co_flags & FUTURES).get(code.co_qualname, ())
     except (SyntaxError, SourceError):  # the file was edited into something that isn't Python
         return None
     same = [candidate for candidate in codes if _same_code(candidate, code)]
     # The very line first; a function that only moved down its file is still the same function.
     same.sort(key=lambda candidate: abs(candidate.co_firstlineno - code.co_firstlineno))
     for candidate in same:
-        nodes = [entry for entry in functions if _encloses(entry, candidate)]
+        nodes = [entry for entry in _function_nodes(tree, candidate) if _encloses(entry, candidate)]
         if len(nodes) > 1 and not any(_positions(candidate)):
             raise SourceError(
                 f"{len(nodes)} lambdas start at this line and cannot be told apart, "
@@ -201,6 +200,16 @@ def _find(code, text):
             node, _, class_name = min(nodes, key=lambda entry: _extent(entry[0]))
             return node, class_name
     return None
+
+
+def _known_unchanged(function):
+    """Whether a function is one of ours, in a file that is as it was when this package was imported."""
+    if (function.__module__ or "").partition(".")[0] != __name__.partition(".")[0]:
+        return False
+    try:
+        return os.stat(function.__code__.co_filename).st_mtime < IMPORTED
+    except OSError:
+        return False
 
 
 def _same_code(candidate, code):
@@ -225,7 +234,7 @@ def _encloses(entry, code):
     node, depth, _ = entry
     if _first_line(node) != code.co_firstlineno:
         return False
-    if not isinstance(node, gast.Lambda):
+    if not isinstance(node, ast.Lambda):
         return True
     start = (node.lineno, node.col_offset)
     end = (node.end_lineno, node.end_col_offset)
@@ -259,20 +268,24 @@ def _as_function(node):
     return gast.copy_location(function, node)
 
 
-def _function_nodes(tree):
-    """Every def and lambda of the tree, with how many lambdas deep it stands and the class around it."""
+def _function_nodes(tree, code):
+    """The functions of this code's name around its first line: (node, how many lambdas deep, class name)."""
+    line = code.co_firstlineno
     pending = [(tree, 0, None)]
     while pending:
         node, depth, class_name = pending.pop()
-        if isinstance(node, gast.Lambda):
-            yield node, depth + 1, class_name
+        if hasattr(node, "lineno") and not _first_line(node) <= line <= node.end_lineno:
+            continue
+        if isinstance(node, ast.Lambda):
+            if code.co_name == "<lambda>":
+                yield node, depth + 1, class_name
             # Default values belong to the scope around the lambda.
             pending += [(node.args, depth, class_name), (node.body, depth + 1, class_name)]
             continue
-        if isinstance(node, (gast.FunctionDef, gast.AsyncFunctionDef)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name:
             yield node, depth, class_name
-        inner = node.name if isinstance(node, gast.ClassDef) else class_name
-        pending.extend((child, depth, inner) for child in gast.iter_child_nodes(node))
+        inner = node.name if isinstance(node, ast.ClassDef) else class_name
+        pending.extend((child, depth, inner) for child in ast.iter_child_nodes(node))
 
 
 def _mangle(tree, class_name):

@@ -25,38 +25,40 @@ what it needs. A program whose writes in place are not settled yet prints with c
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import gast
 
-from .core import Assign, Block, For, If, Operand, Program, Statement, Variable, While
+from .core import Assign, Block, For, If, Operand, Program, Statement, Variable, While, variables_in
 from .expressions import Expressions
 from .forms import is_int
 from .helper_functions import helper_functions
 from .inlining import Plan, reassemble
 from .layout import WIDTH
 from .naming import Naming, name_variables
+from .registered import imports_of
 from .statements import STATEMENTS, copied, negated
 from .trees import assign, call, constant, stored, tuple_tree
 from .unparse import comment, unparse, unparse_with_locations
 
 Tree = Any
+Defaults = Mapping[Variable, Any]
+NO_DEFAULTS: Defaults = MappingProxyType({})
 # A line that is too long gives up an expression each time; this many times is enough for any.
 ATTEMPTS = 20
 STANDARD_LIBRARY = frozenset({"math"})
 
 
-def print_program(program: Program, backend: str = "numpy") -> str:
-    """A module with the program as a function."""
-    return print_with_locations(program, backend)[0]
+def print_program(program: Program, defaults: Defaults = NO_DEFAULTS) -> str:
+    """A module with the program as a function; `defaults` of parameters that the caller need not give."""
+    return print_with_locations(program, defaults)[0]
 
 
-def print_with_locations(program: Program, backend: str = "numpy") -> tuple[str, dict[int, Any]]:
+def print_with_locations(program: Program, defaults: Defaults = NO_DEFAULTS) -> tuple[str, dict[int, Any]]:
     """The text of the module, and for each of its lines the user's line that it serves."""
-    if backend != "numpy":
-        raise ValueError(f"programs print for numpy, not for {backend}")
-    return unparse_with_locations(to_module(to_tree(program)))
+    return unparse_with_locations(to_module(to_tree(program, defaults)))
 
 
 def to_module(function: Tree) -> Tree:
@@ -65,14 +67,14 @@ def to_module(function: Tree) -> Tree:
     return gast.Module([*imports(gast.Module([*helpers, function], [])), *helpers, function], [])
 
 
-def to_tree(program: Program) -> Tree:
+def to_tree(program: Program, defaults: Defaults = NO_DEFAULTS) -> Tree:
     """The program as a gast.FunctionDef, with comments."""
     keep: set[Variable] = set()
     moved: set[Variable] = set()
     for _ in range(ATTEMPTS):
         plan = reassemble(program, keep, moved)
         printer = Printer(program, plan, name_variables(program, plan))
-        tree = printer.function()
+        tree = printer.function(defaults)
         if printer.keep <= keep and printer.moved <= moved:
             break
         keep |= printer.keep
@@ -84,7 +86,17 @@ def imports(function: Tree) -> list[Tree]:
     """The import statements for the modules that a tree mentions."""
     modules = set(mentioned(function))
     ordered = sorted(modules, key=lambda module: (module not in STANDARD_LIBRARY, module))
-    return [gast.Import([gast.alias(module, "np" if module == "numpy" else None)]) for module in ordered]
+    made: list[Tree] = [
+        gast.Import([gast.alias(module, "np" if module == "numpy" else None)]) for module in ordered
+    ]
+    if any(getattr(node, "id", None) == "CALLBACKS" for node in gast.walk(function)):
+        made.append(callbacks_import())
+    return made + imports_of(node.id for node in gast.walk(function) if isinstance(node, gast.Name))
+
+
+def callbacks_import() -> Tree:
+    """The import of the user's functions that a program calls for their effect."""
+    return gast.ImportFrom("chainrule.codegen.primitives.callbacks", [gast.alias("CALLBACKS", None)], 0)
 
 
 def mentioned(function: Tree) -> Iterator[str]:
@@ -110,15 +122,24 @@ class Printer:
         self.commented: tuple | None = None
         self.file: str | None = None
 
-    def function(self) -> Tree:
-        parameters = [gast.Name(self.to.names[p], gast.Param(), None, None) for p in self.program.parameters]
+    def function(self, defaults: Defaults) -> Tree:
+        ordered = sorted(self.program.parameters, key=lambda parameter: parameter in defaults)
+        parameters = [gast.Name(self.to.names[p], gast.Param(), None, None) for p in ordered]
+        given = [constant(defaults[p]) for p in ordered if p in defaults]
         body = self.block(self.program.body)
         self.depth = 1
         results = [self.to.tree(result) for result in self.program.results]
         value = results[0] if len(results) == 1 else tuple_tree(results)
-        self.add(body, [gast.Return(value)], None)
-        arguments = gast.arguments(parameters, [], None, [], [], None, [])
+        ending = gast.Return(value)
+        self.add(body, [ending], None)
+        ending.location = next(map(self.origin, variables_in(self.program.results)), None)
+        arguments = gast.arguments(parameters, [], None, [], [], None, given)
         return gast.FunctionDef(self.program.name, arguments, body, [], None, None, [])
+
+    def origin(self, variable: Variable) -> Any:
+        """The user's line that an inlined expression serves."""
+        made = self.plan.inlined.get(variable)
+        return None if made is None else made.location
 
     # blocks
 

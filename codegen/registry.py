@@ -10,6 +10,7 @@ that the specialiser reads in place of a library function.
 """
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from .core import Type
+from .late import LateFunction
 
 
 @dataclass(eq=False, slots=True)
@@ -56,8 +58,19 @@ class Primitive:
         return self.implementation(*operands, **static)
 
 
+class Functions(dict):
+    """What library functions mean; those of a library that is imported late are entered when they are met."""
+
+    def __missing__(self, function: Any) -> Primitive | Callable:
+        enter_late()
+        if function in self:
+            return self[function]
+        raise KeyError(function)
+
+
 PRIMITIVES: dict[str, Primitive] = {}
-FUNCTIONS: dict[Any, Primitive | Callable] = {}
+LATE: dict[LateFunction, Primitive | Callable] = {}
+FUNCTIONS: dict[Any, Primitive | Callable] = Functions()
 METHODS: dict[str, Primitive | Callable] = {}
 
 
@@ -66,21 +79,37 @@ def primitive(name: str, implementation: Callable, type_rule: Callable, *, funct
     made = Primitive(name, implementation, type_rule, **traits)
     PRIMITIVES[name] = made
     for function in functions:
-        FUNCTIONS[function] = made
+        enter(function, made)
     return made
+
+
+def enter(function: Any, meaning: Primitive | Callable) -> None:
+    """Let a library function mean a primitive or composition, if need be once its library is imported."""
+    if isinstance(function, LateFunction):
+        LATE[function] = meaning
+    else:
+        FUNCTIONS[function] = meaning
+
+
+def enter_late() -> None:
+    """Enter the functions of the libraries that were imported since."""
+    for function in [late for late in LATE if late.module in sys.modules]:
+        meaning = LATE.pop(function, None)  # another thread may do the same
+        if meaning is not None:
+            FUNCTIONS[function.found()] = meaning
 
 
 def composition(*functions: Callable, method: str | None = None):
     """Let the decorated function stand for library functions, and for the array method of that name."""
 
-    def enter(python):
+    def register(python):
         for function in functions:
-            FUNCTIONS[function] = python
+            enter(function, python)
         if method:
             METHODS[method] = python
         return python
 
-    return enter
+    return register
 
 
 def lookup(function: Any) -> Primitive | Callable | None:
@@ -88,8 +117,8 @@ def lookup(function: Any) -> Primitive | Callable | None:
     if isinstance(function, Primitive):
         return function
     try:
-        return FUNCTIONS.get(function)
-    except TypeError:
+        return FUNCTIONS[function]
+    except (KeyError, TypeError):
         return None
 
 

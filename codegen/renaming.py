@@ -72,8 +72,11 @@ class Renaming:
         self.made.clear()
 
     def block(self, block: Block) -> Block:
-        statements = [self.statement(s) for s in block.statements]
+        statements = self.statements(block.statements)
         return Block(statements, self(block.results))
+
+    def statements(self, statements: list[Statement]) -> list[Statement]:
+        return [self.statement(statement) for statement in statements]
 
     def statement(self, statement: Statement) -> Statement:
         """A copy of a statement. What a loop carries without changing it is read from outside instead."""
@@ -101,5 +104,5 @@ class Renaming:
             parts |= {"test": self.block(statement.test)}
         else:
             parts |= {name: self(getattr(statement, name)) for name in ("index", "start", "stop", "step")}
-        body = [self.statement(s) for s in statement.body.statements]
+        body = self.statements(statement.body.statements)
         return dataclasses.replace(statement, body=Block(body, pick(results)), **parts)

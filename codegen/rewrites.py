@@ -3,18 +3,20 @@
 Each is asked for what an operation may become: an operand or a `Call`, or None. Like an identity, it
 holds where the type stays, which algebra.py checks.
 """
+
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .alias import basic, is_view
-from .build import freeze
+from .build import fold, freeze
 from .core import ArrayType, Operand, Variable, type_of
 from .identities import Call, filling_of, is_number
-from .registry import PRIMITIVES
+from .registry import PRIMITIVES, array_scalar
 
 if TYPE_CHECKING:
     from .algebra import Rewriter
@@ -59,6 +61,28 @@ def last_of_two(r: Rewriter, of: ArrayType, x: Operand, shape: tuple):
     return Call(r.primitive, (made.operands[0], shape), {}) if made is not None else None
 
 
+@rewrite("full")
+def full_of_zeros(r: Rewriter, of: ArrayType, shape: tuple, value: Operand, **static: Any):
+    """np.full(n, 0.0) -> np.zeros(n)"""
+    for name, number in (("zeros", 0), ("ones", 1)):
+        if of.dtype.kind in "iufc" and is_number(value, number):
+            return Call(PRIMITIVES[name], (shape,), {"dtype": of.dtype})
+    return None
+
+
+@rewrite("getitem")
+def part_of_elementwise(r: Rewriter, of: ArrayType, x: Operand, index: tuple):
+    """(2 * x)[1:] -> 2 * x[1:]"""
+    made = r.definition(x)
+    if made is None or not made.primitive.elementwise or r.uses[x] > 1 or not basic(index) or not of.shape:
+        return None
+    arrays = [o for o in made.operands if type_of(o).shape]
+    if len(made.operands) > 2 or len(arrays) != 1 or not r.same_shape(arrays[0].type.shape, x.type.shape):
+        return None
+    part = r.builder.emit(PRIMITIVES["getitem"], arrays[0], index)
+    return Call(made.primitive, tuple(part if o is arrays[0] else o for o in made.operands), made.static)
+
+
 @rewrite("reshape")
 def reshape_of_filled(r: Rewriter, of: ArrayType, x: Operand, shape: tuple):
     """np.zeros(a).reshape(b) -> np.zeros(b)"""
@@ -68,6 +92,39 @@ def reshape_of_filled(r: Rewriter, of: ArrayType, x: Operand, shape: tuple):
     return Call(made.primitive, (shape, *made.operands[1:]), made.static)
 
 
+@rewrite("reshape")
+def reshape_of_reduction(r: Rewriter, of: ArrayType, x: Operand, shape: tuple):
+    """np.sum(x, axis=1, keepdims=True).reshape(n) -> np.sum(x, axis=1)"""
+    made = r.made_by(x, "sum", "prod", "max", "min", "any", "all")
+    if made is None or r.uses[x] > 1 or not made.static.get("keepdims"):
+        return None
+    axes = made.static["axis"]
+    left = tuple(size for axis, size in enumerate(type_of(x).shape) if axis not in axes)
+    if not r.same_shape(left, of.shape) or not left:
+        return None
+    return Call(made.primitive, made.operands, {**made.static, "keepdims": False})
+
+
+@rewrite("reshape")
+def reshape_of_part(r: Rewriter, of: ArrayType, x: Operand, shape: tuple):
+    """x[1:2].reshape(n) -> x[1]"""
+    made = r.made_by(x, "getitem")
+    if made is None or r.uses[x] > 1 or not basic(made.operands[1]) or None in made.operands[1]:
+        return None
+    index = tuple(position(entry) for entry in made.operands[1])
+    kept = [size for size, entry in zip(type_of(x).shape, index) if type(entry) is not int]
+    rest = type_of(x).shape[len(index) :]
+    if index == made.operands[1] or not r.same_shape((*kept, *rest), of.shape):
+        return None
+    return Call(made.primitive, (made.operands[0], index), {})
+
+
+def position(entry: Operand) -> Operand:
+    """The place of a slice of one element, as a number; any other part of an index as it is."""
+    one = isinstance(entry, slice) and type(entry.stop) is int and entry.step in (None, 1)
+    return entry.start or 0 if one and entry.stop - (entry.start or 0) == 1 else entry
+
+
 @rewrite("broadcast_to")
 def broadcast_of_reshaped(r: Rewriter, of: ArrayType, x: Operand, shape: tuple):
     """np.broadcast_to(np.reshape(number, (1,)), n) -> np.broadcast_to(number, n)"""
@@ -75,6 +132,13 @@ def broadcast_of_reshaped(r: Rewriter, of: ArrayType, x: Operand, shape: tuple):
     if made is None or type_of(made.operands[0]).shape or type_of(made.operands[0]).weak:
         return None
     return Call(r.primitive, (made.operands[0], shape), {})
+
+
+@rewrite("broadcast_to")
+def broadcast_of_filled(r: Rewriter, of: ArrayType, x: Operand, shape: tuple):
+    """np.broadcast_to(np.ones(1), n) -> np.broadcast_to(1.0, n)"""
+    filling = filling_of(r.definition(x)) if isinstance(x, Variable) else None
+    return Call(r.primitive, (of.dtype.type(filling), shape), {}) if array_scalar(filling) else None
 
 
 @rewrite("broadcast_to")
@@ -141,13 +205,21 @@ def offsets(r: Rewriter, of: ArrayType, a: Operand, b: Operand, **static: Any):
 
 def whole(r: Rewriter, x: Operand, index: tuple) -> bool:
     """Whether an index selects all of an array, as it is."""
+    return not any(entry is None or isinstance(entry, int) for entry in index) and everything(r, x, index)
+
+
+def everything(r: Rewriter, x: Operand, index: tuple) -> bool:
+    """Whether an index selects every element, in order; the 0 of an axis of size 1 also drops the axis."""
     return all(
-        isinstance(entry, slice)
-        and (entry.start is None or r.builder.same(entry.start, 0))
-        and (entry.stop is None or r.builder.same(entry.stop, size))
-        and (entry.step is None or r.builder.same(entry.step, 1))
+        (type(entry) is int and r.builder.same(size, 1))
+        or (
+            isinstance(entry, slice)
+            and (entry.start is None or r.builder.same(entry.start, 0))
+            and (entry.stop is None or r.builder.same(entry.stop, size))
+            and (entry.step is None or r.builder.same(entry.step, 1))
+        )
         for entry, size in zip(index, type_of(x).shape, strict=False)
-    ) and None not in index
+    )
 
 
 @rewrite("getitem")
@@ -174,6 +246,20 @@ def read_constant(r: Rewriter, of: ArrayType, x: Operand, index: tuple):
 
 
 @rewrite("getitem")
+def read_item(r: Rewriter, of: ArrayType, x: Operand, index: tuple):
+    """np.array([a, b])[1] -> b, of the array's dtype"""
+    made = r.made_by(x, "array")
+    if made is None or of.shape or not all(type(entry) is int for entry in index):
+        return None
+    found = made.operands[0]
+    for entry in index:
+        found = found[entry]
+    if isinstance(found, Variable):
+        return Call(PRIMITIVES["astype"], (found,), {"dtype": of.dtype})
+    return of.dtype.type(found) if array_scalar(found) else None
+
+
+@rewrite("getitem")
 def read_scalar_broadcast(r: Rewriter, of: ArrayType, x: Operand, index: tuple):
     """np.broadcast_to(s, n)[i] -> s"""
     made = r.made_by(x, "broadcast_to")
@@ -191,8 +277,16 @@ def write_over(r: Rewriter, of: ArrayType, x: Operand, index: tuple, value: Oper
 
 @rewrite("setitem")
 def write_all(r: Rewriter, of: ArrayType, x: Operand, index: tuple, value: Operand, **static: Any):
-    """x[:] = v -> v"""
-    return value if whole(r, x, index) else None
+    """x[:] = v -> v, and with axes of size 1 x[0] = v -> v.reshape(x.shape)"""
+    if whole(r, x, index):
+        return value
+    if None in index or not everything(r, x, index):
+        return None
+    left = (
+        size for size, entry in zip(of.shape, (*index, *(slice(None),) * of.ndim)) if type(entry) is not int
+    )
+    same = r.same_type(type_of(value), of.with_shape(tuple(left)))
+    return Call(PRIMITIVES["reshape"], (value, of.shape), {}) if same else None
 
 
 @rewrite("setitem")
@@ -221,7 +315,17 @@ def add_to_zeros(r: Rewriter, of: ArrayType, x: Operand, index: tuple, value: Op
         return None
     if whole(r, x, index) and r.same_type(type_of(value), of):
         return value
+    if None in index and whole(r, x, tuple(entry for entry in index if entry is not None)):
+        return value_of_every_element(r, of, index, value)
     return Call(PRIMITIVES["setitem"], (x, index, value), static) if r.uses[x] == 1 else None
+
+
+def value_of_every_element(r: Rewriter, of: ArrayType, index: tuple, value: Operand) -> Call | None:
+    """zeros[:, None] += v -> v.reshape(zeros.shape), where v has all elements of the array."""
+    sizes = iter(of.shape)
+    shape = [1 if entry is None else next(sizes) for entry in index]
+    fits = r.same_type(type_of(value), of.with_shape((*shape, *sizes)))
+    return Call(PRIMITIVES["reshape"], (value, of.shape), {}) if fits else None
 
 
 @rewrite("copy")
@@ -242,6 +346,8 @@ def drop_broadcast(r: Rewriter, of: ArrayType, *operands: Operand, **static: Any
     """np.broadcast_to(a, b.shape) * b -> a * b; likewise arrays of one number, and scalars reshaped."""
     if not r.primitive.elementwise:
         return None
+    if of.shape and (number := number_throughout(r, *operands, **static)) is not None:
+        return Call(PRIMITIVES["broadcast_to"], (number, of.shape), {})
     for place, operand in enumerate(operands):
         source = narrower(r, operand)
         if source is None or type_of(source).weak or type_of(source).dtype != operand.type.dtype:
@@ -250,6 +356,20 @@ def drop_broadcast(r: Rewriter, of: ArrayType, *operands: Operand, **static: Any
         if any(r.same_shape(other.shape, of.shape) for other in others):
             return Call(r.primitive, (*operands[:place], source, *operands[place + 1 :]), static)
     return None
+
+
+def number_throughout(r: Rewriter, *operands: Operand, **static: Any) -> Operand | None:
+    """The number that an operation on arrays of one number each, and on numbers, has everywhere."""
+    numbers = tuple(
+        operand if array_scalar(operand) else filling_of(r.definition(operand)) for operand in operands
+    )
+    if not all(map(array_scalar, numbers)):
+        return None
+    typed = (
+        type_of(operand).dtype.type(number) if isinstance(operand, Variable) else number
+        for operand, number in zip(operands, numbers, strict=True)
+    )
+    return fold(r.primitive, tuple(typed), static)
 
 
 def narrower(r: Rewriter, operand: Operand) -> Operand | None:
@@ -264,8 +384,85 @@ def narrower(r: Rewriter, operand: Operand) -> Operand | None:
         return made.operands[0]
     if r.made_by(operand, "full"):
         return made.operands[1]
-    if r.made_by(operand, "reshape") and not type_of(made.operands[0]).shape:
+    if r.made_by(operand, "reshape", "getitem") and not type_of(made.operands[0]).shape:
         return made.operands[0]
+    return None
+
+
+@rewrite("multiply", "divide")
+def negation_out(r: Rewriter, of: ArrayType, *operands: Operand, **static: Any):
+    """-x * y -> -(x * y), where it meets another negation or is printed as it was."""
+    if of.dtype.kind not in "if" or static:
+        return None
+    for place, operand in enumerate(operands):
+        made = r.made_by(operand, "negative")
+        if made is None or r.uses[operand] > 1 or not r.same_type(operand.type, of):
+            continue
+        inner = r.builder.emit(r.primitive, *operands[:place], made.operands[0], *operands[place + 1 :])
+        return Call(PRIMITIVES["negative"], (inner,), {})
+    return None
+
+
+@rewrite("multiply")
+def factor_of_factor(r: Rewriter, of: ArrayType, *operands: Operand, **static: Any):
+    """100 * (2 * x) -> 200 * x, where one factor is a power of two, so that nothing is rounded otherwise."""
+    outer, x = factor(operands)
+    made = r.made_by(x, "multiply", "negative") if outer is not None else None
+    if made is None or r.uses[x] > 1 or of.dtype.kind != "f" or not r.same_type(x.type, of):
+        return None
+    inner, rest = (-1, made.operands[0]) if made.primitive.name == "negative" else factor(made.operands)
+    if inner is None or not (power_of_two(inner) or power_of_two(outer)):
+        return None
+    return Call(r.primitive, (outer * inner, rest), {})
+
+
+def factor(operands: tuple) -> tuple[Any, Operand]:
+    """A product as a constant, or None, and the other factor."""
+    for constant, rest in (operands, operands[::-1]):
+        if type(constant) in (int, float) and isinstance(rest, Variable):
+            return constant, rest
+    return None, operands[0]
+
+
+def power_of_two(number: float) -> bool:
+    return abs(math.frexp(number)[0]) == 0.5
+
+
+@rewrite("multiply")
+def factor_of_quotient(r: Rewriter, of: ArrayType, *operands: Operand, **static: Any):
+    """1 / n * (2 * x) -> 2 / n * x"""
+    for quotient, product in (operands, operands[::-1]):
+        made, inner = r.made_by(quotient, "divide"), r.made_by(product, "multiply")
+        if made is None or inner is None or r.uses[quotient] > 1 or r.uses[product] > 1:
+            continue
+        constant, x = factor(inner.operands)
+        if constant is None or not power_of_two(constant) or not r.same_type(x.type, of):
+            continue
+        if type(made.operands[0]) is float and not type_of(quotient).shape and of.dtype.kind == "f":
+            scaled = r.builder.emit(made.primitive, made.operands[0] * constant, made.operands[1])
+            return Call(r.primitive, (scaled, x), {})
+    return None
+
+
+@rewrite("power")
+def no_power(r: Rewriter, of: ArrayType, x: Operand, exponent: Operand, **static: Any):
+    """x ** 0 -> 1"""
+    if not is_number(exponent, 0) or of.weak:
+        return None
+    return (
+        Call(PRIMITIVES["broadcast_to"], (of.dtype.type(1), of.shape), {}) if of.shape else of.dtype.type(1)
+    )
+
+
+@rewrite("add")
+def sum_of_negated(r: Rewriter, of: ArrayType, *operands: Operand, **static: Any):
+    """x + np.sum(-y) -> x - np.sum(y)"""
+    for x, total in (operands, operands[::-1]):
+        made = r.made_by(total, "sum")
+        negated = r.made_by(made.operands[0], "negative") if made is not None else None
+        if negated is not None and r.uses[total] == r.uses[made.operands[0]] == 1 and of.dtype.kind in "fc":
+            positive = r.builder.emit(made.primitive, negated.operands[0], **made.static)
+            return Call(PRIMITIVES["subtract"], (x, positive), {})
     return None
 
 

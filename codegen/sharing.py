@@ -37,7 +37,9 @@ class Copies:
         return any((self.written, self.views, self.pushed, self.initial, self.turned))
 
     def add(self, other: Copies) -> None:
-        for name in self.__slots__:
+        """Take copies over: those of parts first, for they may make copies of whole arrays needless."""
+        parts = ("views", "pushed")
+        for name in parts if other.views or other.pushed else self.__slots__:
             getattr(self, name).update(getattr(other, name))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Callable
 from typing import Any
 
@@ -102,6 +103,9 @@ def same(a: Operand, b: Operand) -> bool:
 def index_add(made: Assign, to: Expressions, target: str) -> list[Tree]:
     _, index, value = made.operands
     if basic(index) or made.static.get("unique"):
+        change = to.inlined.get(value) if isinstance(value, Variable) else None
+        if change is not None and change.primitive.name == "negative":
+            return [gast.AugAssign(item(target, index, to), gast.Sub(), to.tree(change.operands[0], True))]
         return [gast.AugAssign(item(target, index, to), gast.Add(), to.tree(value, True))]
     places = to.index(index)
     if any(isinstance(part, slice) for part in index):
@@ -154,9 +158,23 @@ def formatted(*parts: Any) -> Tree:
 
 @written("check")
 def check(made: Assign, to: Expressions, target: str) -> list[Tree]:
-    test = negated(to.tree(made.operands[0], True))
-    error = raised(made.static.get("exception", "ValueError"), constant(made.static.get("message", "")))
-    return [gast.If(test, [error], [])]
+    test, *values = (to.tree(operand, True) for operand in made.operands)
+    message = made.static.get("message", "")
+    text = filled(message, values) if values else constant(message)
+    error = raised(made.static.get("exception", "ValueError"), text)
+    return [error] if made.operands[0] is False else [gast.If(negated(test), [error], [])]
+
+
+def filled(template: str, values: list[Tree]) -> Tree:
+    """The f-string that is `template.format(*values)`."""
+    parts: list[Tree] = []
+    waiting = iter(values)
+    for literal, field, form, conversion in string.Formatter().parse(template):
+        parts += [constant(literal)] * bool(literal)
+        if field is not None:
+            how = gast.JoinedStr([constant(form)]) if form else None
+            parts.append(gast.FormattedValue(next(waiting), ord(conversion) if conversion else -1, how))
+    return gast.JoinedStr(parts)
 
 
 @written("print")
@@ -167,6 +185,17 @@ def print_statement(made: Assign, to: Expressions, target: str) -> list[Tree]:
     if template is not None:
         shown = [call(attribute(constant(template), "format"), *shown)]
     return [statement(call("print", *shown, **keywords))]
+
+
+@written("callback")
+def callback(made: Assign, to: Expressions, target: str) -> list[Tree]:
+    function = subscript(name("CALLBACKS"), constant(made.static["function"]))
+    return [statement(call(function, *map(to.tree, made.operands)))]
+
+
+@written("use_key")
+def use_key(made: Assign, to: Expressions, target: str) -> list[Tree]:
+    return []
 
 
 def copied(base: Operand, target: str, to: Expressions) -> Tree:

@@ -86,6 +86,9 @@ def raised(exception: str, message: Any) -> Any:
     return gast.Raise(call(exception, message), None)
 
 
+NAMED = {np.pi: "np.pi", np.e: "np.e"}
+
+
 def constant(value: Any) -> Any:
     """A literal: a Python constant, a NumPy scalar with its type, an array, a dtype, a container of these."""
     if isinstance(value, np.ndarray):
@@ -102,6 +105,8 @@ def constant(value: Any) -> Any:
         return list_tree(map(constant, value))
     if isinstance(value, (float, complex)) and not np.isfinite(value):
         return not_finite(value)
+    if isinstance(value, float) and abs(value) in NAMED:
+        return unary("unary -", name(NAMED[-value])) if value < 0 else name(NAMED[value])
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes, type(...))):
         return gast.Constant(value, None)
     raise TypeError(f"{type(value).__name__} cannot be printed as a literal: {value!r}")

@@ -87,7 +87,7 @@ def emitted(r: Rewriter, made: Assign, operands: tuple, name: str | None) -> Ope
     statement = Assign((number,), made.primitive, operands, {}, made.location)
     r.builder.append(statement)
     r.builder.definitions[number] = statement
-    r.builder.scopes[-1].known[key] = (number,)
+    r.builder.scopes[-1].known[key] = number
     r.scopes[-1].add(number)
     r.uses[number] += 1
     return number

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.special
 
 import chainrule as cr
-from chainrule.codegen.registry import FUNCTIONS, METHODS, Primitive, has_derivative
+from chainrule.codegen.registry import METHODS, Primitive, has_derivative, lookup
 
 HOMES = [("numpy", np), ("numpy.linalg", np.linalg), ("numpy.fft", np.fft), ("scipy.special", scipy.special)]
 HEAD = """# What chainrule knows
@@ -21,14 +21,11 @@ Written by docs/make_api.py from the registry. A function in *italics* has deriv
 def names(home):
     """The functions of a module that are known, sorted."""
     known = {name for name in dir(home) if not name.startswith("_") and is_known(getattr(home, name))}
-    return [shown(name, FUNCTIONS[getattr(home, name)]) for name in sorted(known)]
+    return [shown(name, lookup(getattr(home, name))) for name in sorted(known)]
 
 
 def is_known(value):
-    try:
-        return callable(value) and value in FUNCTIONS
-    except TypeError:
-        return False
+    return callable(value) and lookup(value) is not None
 
 
 def shown(name, known):
@@ -39,6 +36,7 @@ def shown(name, known):
 def page():
     """The text of docs/api.md."""
     lines = [HEAD + ", ".join(f"`{name}`" for name in cr.__all__)]
+    lines.append("## chainrule.lax\n\n" + ", ".join(f"`{name}`" for name in cr.lax.__all__))
     for title, home in HOMES:
         found = names(home)
         lines.append(f"## {title}\n\n{len(found)} functions: " + ", ".join(found))

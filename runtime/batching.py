@@ -19,6 +19,9 @@ from ..codegen.specialise import put_together
 from ..codegen.specialise.calls import call
 from ..codegen.specialise.merge import is_record, take_apart
 from ..codegen.specialise.nodes import is_node, open_node
+from .entry import OTHER
+from .examples import Concrete, one_by_one
+from .keys import without_keys
 from .opened import own, shown, take_leaves
 from .transformation import Transformation, innermost
 
@@ -49,11 +52,7 @@ class Vmap(Transformation):
 
     def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
         where = s.location(node)
-        in_axes = self.in_axes
-        if isinstance(in_axes, tuple) and len(in_axes) != len(arguments):
-            raise mismatch(f"vmap in_axes must have one entry for each positional argument, but got "
-                           f"len(in_axes)={len(in_axes)}, len(args)={len(arguments)}", where)
-        axes = axes_of(in_axes, tuple(arguments), "in_axes", where) + axes_of(0, keywords, "in_axes", where)
+        axes = self.axes_of_arguments(arguments, keywords, where)
         leaves: list[Any] = []
         templates = [take_apart(value, leaves) for value in (tuple(arguments), keywords)]
         names = leaf_names(innermost(self), arguments, keywords)
@@ -65,6 +64,27 @@ class Vmap(Transformation):
         program, differ = batch(opened.program, (True,) * len(opened.operands), size, frame, s.builder)
         results = paste(s.builder, program, tuple(opened.operands))
         return self.answer(s, opened, results, differ, size, where)
+
+    def as_python(self, arguments: tuple, keywords: dict) -> Any:
+        """A loop over the examples: a debugger that stops in the function stops at the user's own line."""
+        if self.axis_name is not None:
+            return OTHER
+        axes = self.axes_of_arguments(arguments, keywords, None)
+        concrete = Concrete()
+        leaves = take_leaves((arguments, keywords))
+        names = leaf_names(innermost(self), arguments, keywords)
+        axes = [normal_axis(concrete, leaf, axis, name, None)
+                for leaf, axis, name in zip(leaves, axes, names, strict=True)]
+        size = self.batch_size(concrete, leaves, axes, names, None)
+        return one_by_one(self, arguments, keywords, size, axes) if size else OTHER
+
+    def axes_of_arguments(self, arguments: tuple | list, keywords: dict, where: Any) -> list[int | None]:
+        """The axis that in_axes gives each leaf, before it is counted from 0."""
+        in_axes = self.in_axes
+        if isinstance(in_axes, tuple) and len(in_axes) != len(arguments):
+            raise mismatch(f"vmap in_axes must have one entry for each positional argument, but got "
+                           f"len(in_axes)={len(in_axes)}, len(args)={len(arguments)}", where)
+        return axes_of(in_axes, tuple(arguments), "in_axes", where) + axes_of(0, keywords, "in_axes", where)
 
     def batch_size(self, s: Any, leaves: list, axes: list, names: list, where: Any) -> Dimension:
         """The number of examples, on which all mapped arguments agree."""
@@ -142,7 +162,7 @@ class Example:
         if trial.outer():
             raise s.unsupported("vmap of a function that changes something outside of itself",
                                 "return the new value instead", node)
-        self.program = Program("example", tuple(parameters), block)
+        self.program = without_keys(s, Program("example", tuple(parameters), block))
 
 
 def row_type(of: ArrayType) -> ArrayType:

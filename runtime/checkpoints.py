@@ -24,6 +24,9 @@ class Checkpoint(Transformation):
         self.steps = steps
         self.fresh_results = getattr(function, "fresh_results", False)
 
+    def as_python(self, arguments: tuple, keywords: dict) -> Any:
+        return self.function(*arguments, **keywords)
+
     def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
         leaves: list[Any] = []
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from ..backends.numba.emit import import_numba
 from ..codegen.specialise.calls import call
 from .arguments import StaticKey
 from .transformation import Transformation, innermost
@@ -17,6 +18,7 @@ class Jit(Transformation):
 
     def __init__(self, function: Any, static_argnums: Any = (), static_argnames: Any = ()):
         super().__init__(function)
+        import_numba()
         numbers = (static_argnums,) if isinstance(static_argnums, int) else tuple(static_argnums or ())
         names = (static_argnames,) if isinstance(static_argnames, str) else tuple(static_argnames or ())
         self.static_names = frozenset((*names, *self.names_at(numbers)))
@@ -37,6 +39,9 @@ class Jit(Transformation):
     def positions_of(self, names: tuple) -> list[int]:
         parameters = self.parameters()
         return [parameters.index(name) for name in names if name in parameters]
+
+    def static_places(self) -> tuple[frozenset, frozenset]:
+        return self.static_numbers, self.static_names
 
     def take_static(self, arguments: tuple, keywords: dict) -> tuple[Any, tuple, dict]:
         if not self.static_numbers and not self.static_names:
@@ -72,6 +77,9 @@ class Jit(Transformation):
         if static is None:
             return super().leaf_names(leaves, structure, static)
         return [None] * len(leaves)
+
+    def as_python(self, arguments: tuple, keywords: dict) -> Any:
+        return self.function(*arguments, **keywords)
 
     def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
         return call(s, self.function, arguments, keywords, node)

@@ -8,53 +8,83 @@ from typing import Any
 import numpy as np
 
 from ..backends.numba import emit as numba_backend
+from ..backends.numba.failures import told
 from ..backends.numpy import emit as numpy_backend
-from ..codegen.core import Assign, Program, walk
+from ..codegen.cleared import write_at_once
+from ..codegen.core import Assign, Program, Variable, walk
+from ..codegen.custom_calls import without_custom_calls
 from ..codegen.dead_code import remove_dead_code
 from ..codegen.enforced import without_enforced_checks
+from ..codegen.errors import SharedMemoryError
 from ..codegen.inplace import write_in_place
-from ..codegen.printing import print_program
+from ..codegen.needless_writes import without_needless_writes
+from ..codegen.printing import NO_DEFAULTS, Defaults, print_program
 from ..codegen.simplify import simplify
 from ..codegen.specialise import Specialised, put_together
+from .checked import run_checked
+from .kept_texts import current_store, kept_text
+from .modes import watched
 
 STAGES = ("core", "simplified", "numpy", "loops", "numba")
 
 
-def text_of_stage(program: Program, stage: str, fresh: bool = False) -> str:
+FEW = 100
+
+
+def text_of_stage(specialised: Specialised, stage: str, fresh: bool = False) -> str:
     """The program as Python at one of the stages it passes through.
 
     `fresh`: no result shares memory with an argument or with another result.
     """
+    program, defaults = without_custom_calls(specialised.program), few_values(specialised)
     if stage == "core":
-        return print_program(write_in_place(remove_dead_code(program)))
+        return print_program(write_in_place(remove_dead_code(program)), defaults)
     if stage == "simplified":
-        return print_program(write_in_place(simplify(program)))
+        return print_program(write_in_place(simplified(program)), defaults)
     if stage == "numpy":
-        return numpy_text(program, fresh)
+        return numpy_text(program, fresh, defaults)
     if stage == "loops":
-        return print_program(numba_backend.compiled_form(simplify(program)))
+        return print_program(numba_backend.compiled_form(simplified(program)), defaults)
     if stage == "numba":
-        return numba_text(program, fresh)
+        return numba_text(program, fresh, defaults)
     raise ValueError(f"there is no stage {stage!r}; the stages are {', '.join(STAGES)}")
 
 
-def numpy_text(program: Program, fresh: bool) -> Any:
-    simple = simplify(without_enforced_checks(simplify(program)), keep_sizes=False)
-    return numpy_backend.emit(write_in_place(simple, fresh_results=fresh))
+def few_values(specialised: Specialised) -> dict[Variable, Any]:
+    """The values from outside of the function, but for large arrays: the printed function has them."""
+    found = {capture.variable: capture.fetch() for capture in specialised.captures}
+    return {variable: value for variable, value in found.items() if np.size(value) <= FEW}
 
 
-def numba_text(program: Program, fresh: bool) -> Any:
-    return numba_backend.emit(simplify(program), fresh_results=fresh)
+SIMPLIFYING = (simplify, without_needless_writes, write_at_once, simplify)
+
+
+def simplified(program: Program) -> Program:
+    """The program as a careful person would have written it."""
+    for step in SIMPLIFYING:
+        program = step(program)
+    return program
+
+
+def numpy_text(program: Program, fresh: bool, defaults: Defaults = NO_DEFAULTS) -> Any:
+    simple = simplify(without_enforced_checks(simplified(program)), keep_sizes=False)
+    return numpy_backend.emit(write_in_place(simple, fresh_results=fresh), defaults)
+
+
+def numba_text(program: Program, fresh: bool, defaults: Defaults = NO_DEFAULTS) -> Any:
+    return numba_backend.emit(simplified(program), defaults=defaults, fresh_results=fresh)
 
 
 class Compiled:
     """A program of one signature, ready to be called with the leaves of its arguments."""
 
     def __init__(self, specialised: Specialised, jitted: bool, fresh: bool = False):
+        specialised.program = without_custom_calls(specialised.program)
         self.captures = specialised.captures
         self.guards = specialised.guards
         self.template = specialised.template
         self.written = specialised.written
+        self.writes = specialised.writes
         self.program = specialised.program
         self.capture_types = [capture.variable.type for capture in specialised.captures]
         self.function = build(specialised.program, jitted, fresh)
@@ -62,6 +92,10 @@ class Compiled:
         self.guards_of_sizes = tuple(
             {start_of_message(s) for s in walk(specialised.program.body) if is_check(s)}
         )
+        self.known_integers: frozenset = frozenset()
+        self.entry: Any = None
+        # An entry does not look for arguments that share memory, but when it writes them back.
+        self.without_entry = bool(self.writes) and not self.written
 
     def fresh(self) -> bool:
         """Whether everything outside on which the program was specialised is still as it was."""
@@ -84,11 +118,19 @@ class Compiled:
 
     def results(self, leaves: list[Any], captured: list[Any]) -> tuple:
         """What the generated function returns; an exception in it names the user's line."""
+        self.refuse_shared(leaves)
+        watch = watched()
+        if watch is not None:
+            return run_checked(self.program, [*leaves, *captured], watch)
         try:
             results = self.function(*leaves, *captured)
         except Exception as error:
-            raise numpy_backend.annotate(error) from None
+            raise self.annotated(error) from None
         return (results,) if self.count == 1 else results
+
+    def annotated(self, error: Exception) -> BaseException:
+        """An exception of the generated function, with the user's line."""
+        return numpy_backend.annotate(told(error))
 
     def __call__(self, leaves: list[Any], captured: list[Any]) -> Any:
         results = self.results(leaves, captured)
@@ -99,17 +141,8 @@ class Compiled:
     def write_back(self, leaves: list[Any], results: tuple) -> tuple:
         """Give the arguments that the function writes to their new contents."""
         kept = results[: -len(self.written)]
+        self.refuse_shared(leaves)
         for where, contents in zip(self.written, results[-len(self.written) :], strict=True):
-            for other, leaf in enumerate(leaves):
-                if (
-                    other != where
-                    and isinstance(leaf, np.ndarray)
-                    and np.may_share_memory(leaf, leaves[where])
-                ):
-                    raise ValueError(
-                        "an argument that the function writes to shares memory with another argument; "
-                        "pass a copy"
-                    )
             leaves[where][...] = contents
         kept = tuple(
             leaves[self.written[[id(r) for r in results[-len(self.written) :]].index(id(result))]]
@@ -118,6 +151,27 @@ class Compiled:
             for result in kept
         )
         return kept
+
+
+    def refuse_shared(self, leaves: list[Any]) -> None:
+        """Refuse that an argument which the function writes shares memory with another."""
+        for where, write in self.writes.items():
+            for other in write.readers:
+                if other != where and share_memory(leaves[other], leaves[where]):
+                    written, shared = (self.program.parameters[k].name for k in (where, other))
+                    raise SharedMemoryError(
+                        f"{written} is written here, and shares memory with {shared}",
+                        f"pass a copy of one of them, such as {shared}.copy()",
+                        write.place,
+                    )
+
+
+def share_memory(a: np.ndarray, b: np.ndarray) -> bool:
+    """Whether a write to one array may be seen in another."""
+    try:
+        return np.shares_memory(a, b, max_work=1000)
+    except np.exceptions.TooHardError:
+        return True
 
 
 def is_check(statement: Any) -> bool:
@@ -154,5 +208,7 @@ def fits(value: Any, known: Any) -> bool:
 def build(program: Program, jitted: bool, fresh: bool) -> Callable:
     """The program as a function: Numba's if jitted, else NumPy's."""
     if jitted:
-        return numba_backend.load(numba_text(program, fresh), program.name)
+        store = current_store()
+        text = kept_text(store, program, fresh, lambda: numba_text(program, fresh))
+        return numba_backend.load(text, program.name, store=store)
     return numpy_backend.load(numpy_text(program, fresh), program.name)

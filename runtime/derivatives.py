@@ -10,6 +10,7 @@ from ..autodiff import forward, reverse
 from ..codegen.core import ArrayType, type_of
 from ..codegen.errors import NotDifferentiableError, TypeMismatchError
 from ..codegen.specialise import put_together
+from ..codegen.visible import silent_program
 from .opened import Opened, check_like, normalise_argnums, one_of, paired, several, shown, zero_of
 from .transformation import Transformation
 
@@ -162,7 +163,7 @@ class LinearMap:
 
     def __init__(self, opened: Opened):
         self.opened = opened
-        self.derived = forward(opened.program, opened.active())
+        self.derived = forward(silent_program(opened.program), opened.active())
 
     def __specialise__(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
         opened = self.opened

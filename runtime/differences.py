@@ -10,6 +10,7 @@ import numpy as np
 from ..codegen.specialise.calls import call
 from .arguments import flatten
 from .derivatives import Pushforward
+from .disagreements import found
 from .pullbacks import InnerReverse
 from .transformation import Transformation
 
@@ -73,19 +74,48 @@ def check(
                     sum(np.sum(c * w) for c, w in zip(leaves_of(cotangent), wanted, strict=True)),
                 )
             ]
-        name = {"fwd": "forward", "rev": "reverse"}[mode]
-        for got, want in pairs:
-            np.testing.assert_allclose(
-                got,
-                want,
-                **near,
-                err_msg=(
-                    f"the derivative of {derivative.program_name()} in {name} mode "
-                    "is not what central differences say"
-                ),
-            )
+        if not all(np.allclose(got, want, **near, equal_nan=True) for got, want in pairs):
+            raise AssertionError(report(function, arguments, mode, derivative, pairs, near, step))
         if order > 1:
             check(derivative, arguments, order - 1, modes, atol, rtol, eps, rng)
+
+
+def report(
+    function: Any, arguments: tuple, mode: str, derivative: Any, pairs: list, near: dict, step: float
+) -> str:
+    """What is off: the mode, and each argument with the element in which it is most so."""
+    cotangent = bars = None
+    if mode == "rev":
+        cotangent = one_like(derivative.cotangent)
+        bars = Against(function, cotangent)(*arguments)
+    along = lambda tangents: difference(function, arguments, tangents, step)
+    lines = found(function, arguments, mode, cotangent, bars, along, near)
+    if not lines:
+        got, want = next(pair for pair in pairs if not np.allclose(*pair, **near, equal_nan=True))
+        lines = [f"along a random direction: expected {want}, got {got}"]
+    name = {"fwd": "forward", "rev": "reverse"}[mode]
+    head = f"the derivative of {derivative.program_name()} in {name} mode is not what central differences say"
+    orders = order_of(function)
+    if orders:
+        head += f" (differentiated before in {orders} mode)"
+    return "\n".join([head, *lines])
+
+
+def order_of(function: Any) -> str:
+    """The modes in which a function has been differentiated so far."""
+    modes = []
+    while isinstance(function, (Along, Against)):
+        modes.append("forward" if isinstance(function, Along) else "reverse")
+        function = function.function
+    return ", then ".join(reversed(modes))
+
+
+def one_like(cotangent: Any) -> Any:
+    """The cotangent 1, where there is one number."""
+    leaves, structure = flatten(cotangent)
+    if len(leaves) == 1 and np.ndim(leaves[0]) == 0 and np.asarray(leaves[0]).dtype.kind in "fc":
+        return structure.unflatten([type(leaves[0])(1)])
+    return cotangent
 
 
 def leaves_of(tree: Any) -> list[Any]:

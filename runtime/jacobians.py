@@ -11,6 +11,7 @@ from ..codegen.core import type_of
 from ..codegen.errors import NotDifferentiableError
 from ..codegen.specialise import put_together
 from ..codegen.specialise.calls import call
+from ..codegen.visible import silent_program
 from .opened import Opened, normalise_argnums, several
 from .transformation import Transformation
 
@@ -83,7 +84,7 @@ class Sweep:
 
     def __init__(self, opened: Opened, mode: Any):
         self.opened = opened
-        self.derived = mode(opened.program, opened.active())
+        self.derived = mode(silent_program(opened.program), opened.active())
         self.more = opened.unused_seeds() if mode is reverse else []
 
     def __specialise__(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,17 @@ from ..codegen.specialise.machine import BranchEnds
 from ..codegen.specialise.merge import Leaf, Record, take_apart
 from ..codegen.specialise.nodes import Node, open_node, same_metadata
 from ..codegen.specialise.values import Array, Cell
+
+
+@contextlib.contextmanager
+def differentiating(s: Any, more: int) -> Iterator[None]:
+    """What is emitted within is differentiated so many times more, in halves, than what is around it."""
+    before = s.differentiating
+    s.differentiating = max(before + more, 0)
+    try:
+        yield
+    finally:
+        s.differentiating = before
 
 
 def several(argnums: Any) -> bool:
@@ -99,10 +111,10 @@ class Opened:
         block = Block()
         s.store.open()
         try:
-            with s.builder.inside(block):
+            with s.builder.inside(block), differentiating(s, 2):
                 inside = list(self.leaves)
                 for k, parameter in zip(self.chosen, self.parameters, strict=True):
-                    inside[k] = s.wrap(parameter)
+                    inside[k] = copy_of(s.wrap(parameter), self.leaves[k])
                 given = [
                     put_together(self.templates[k], inside) if k in self.templates else own(s, a)
                     for k, a in enumerate(arguments)
@@ -199,7 +211,7 @@ def stopped(s: Any, leaf: Any) -> Any:
 def own(s: Any, value: Any) -> Any:
     """A value whose arrays the function may write to without the caller seeing it."""
     if isinstance(value, Array):
-        return Array(Cell(s.read(value), s.contiguous(value), s.store.depth))
+        return copy_of(Array(Cell(s.read(value), s.contiguous(value), s.store.depth)), value)
     if type(value) in (list, tuple):
         return type(value)(own(s, item) for item in value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -207,6 +219,14 @@ def own(s: Any, value: Any) -> Any:
     if type(value) is dict:
         return {key: own(s, item) for key, item in value.items()}
     return value
+
+
+def copy_of(made: Any, value: Any) -> Any:
+    """A value that stands for another: a write to it is noted there too."""
+    if isinstance(made, Array) and isinstance(value, Array):
+        made.cell.origin = value.cell
+        value.cell.copied = True
+    return made
 
 
 def one_of(of: Any) -> Any:
@@ -220,14 +240,16 @@ def zero_of(s: Any, of: Any) -> Any:
     return s.builder.emit(PRIMITIVES["zeros"], of.shape, dtype=of.dtype)
 
 
-def refuse_unlike(primal: Any, given: Any, what: str, whose: str, location: Any) -> None:
+def refuse_unlike(
+    primal: Any, given: Any, what: str, whose: str, location: Any, verb: str = "was given"
+) -> None:
     """Refuse a tangent or cotangent of a type that is not that of what it belongs to."""
     if primal.ndim != given.ndim or any(
         isinstance(a, int) and isinstance(b, int) and a != b
         for a, b in zip(primal.shape, given.shape, strict=True)
     ):
         raise ShapeMismatchError(
-            f"{whose} needs a {what} of shape {shown(primal.shape)}, and was given one of shape "
+            f"{whose} needs a {what} of shape {shown(primal.shape)}, and {verb} one of shape "
             f"{shown(given.shape)}",
             f"give the {what} the shape of what it belongs to",
             location,
@@ -239,7 +261,7 @@ def refuse_unlike(primal: Any, given: Any, what: str, whose: str, location: Any)
         or (given.weak and primal.dtype.kind == "c")
     ):
         raise TypeMismatchError(
-            f"{whose} needs a {what} of dtype {primal.dtype}, and was given one of dtype {given.dtype}",
+            f"{whose} needs a {what} of dtype {primal.dtype}, and {verb} one of dtype {given.dtype}",
             f"convert it with .astype(np.{primal.dtype})",
             location,
         )
@@ -290,10 +312,18 @@ def as_seed(s: Any, operand: Any, of: Any) -> Any:
     return s.operand(s.emit("astype", operand, dtype=of.dtype, **static))
 
 
-def paired(template: Any, value: Any, what: str, whose: str, location: Any) -> list[Any]:
-    """What of `value` stands where the template has its leaves; another structure is refused."""
+def paired(
+    template: Any, value: Any, what: str, whose: str, location: Any, verb: str = "was given",
+    absent: bool = False
+) -> list[Any]:
+    """What of `value` stands where the template has its leaves; another structure is refused.
+
+    With `absent`, None stands for any part of it.
+    """
     if isinstance(template, Leaf):
         return [value]
+    if absent and value is None:
+        return [None] * count_leaves(template)
     pairs: list[tuple[Any, Any]] | None = []
     if isinstance(template, (tuple, list)):
         same = type(template) is type(value) and len(template) == len(value)
@@ -310,12 +340,21 @@ def paired(template: Any, value: Any, what: str, whose: str, location: Any) -> l
         pairs = list(zip(template.children, children, strict=True)) if same else None
     if pairs is None:
         raise TypeMismatchError(
-            f"{whose} was given a {what} of another structure than what it belongs to: a "
+            f"{whose} {verb} a {what} of another structure than what it belongs to: a "
             f"{type(value).__name__} for a {kind_of(template)}",
             f"give the {what} the structure of what it belongs to",
             location,
         )
-    return [leaf for pair in pairs for leaf in paired(*pair, what, whose, location)]
+    return [leaf for pair in pairs for leaf in paired(*pair, what, whose, location, verb, absent)]
+
+
+def count_leaves(template: Any) -> int:
+    if isinstance(template, Leaf):
+        return 1
+    if isinstance(template, (Record, Node)):
+        template = list(template.fields.values()) if isinstance(template, Record) else template.children
+    parts = template.values() if isinstance(template, dict) else template
+    return sum(map(count_leaves, parts)) if isinstance(template, (tuple, list, dict)) else 0
 
 
 def described(value: Any) -> str:

@@ -12,13 +12,17 @@ import numpy as np
 
 from ..autodiff import linear_split, reverse, split
 from ..codegen.core import type_of
+from ..codegen.custom_calls import without_custom_calls
 from ..codegen.errors import NotDifferentiableError, TypeMismatchError
 from ..codegen.specialise import put_together
 from ..codegen.specialise.calls import call
 from ..codegen.specialise.merge import take_apart
+from ..codegen.visible import silent_program
 from .arguments import flatten, is_dynamic_leaf, known_type
+from .checked import run_checked
 from .compiled import Compiled, build, plain
-from .opened import Opened, check_like, paired, refuse_unlike, stopped
+from .modes import watched
+from .opened import Opened, check_like, differentiating, paired, refuse_unlike, stopped
 from .transformation import Transformation
 
 
@@ -61,7 +65,8 @@ class Halves(Compiled):
         arguments = len(program.parameters) - len(specialised.captures)
         active = tuple(k < arguments and type_of(p).inexact for k, p in enumerate(program.parameters))
         self.outputs = [type_of(r) for r in program.body.results]
-        specialised.program, self.second_program = halve(program, active)
+        specialised.program, second = halve(program, active)
+        self.second_program = without_custom_calls(second)
         self.second = build(self.second_program, jitted, fresh=True)
         super().__init__(specialised, jitted, fresh)
         self.single = len(self.second_program.body.results) == 1
@@ -73,7 +78,13 @@ class Halves(Compiled):
         return [plain(r) for r in results[:count]], results[count:]
 
     def run_second(self, residuals: tuple, seeds: list[Any]) -> tuple:
-        found = self.second(*residuals, *seeds)
+        watch = watched()
+        if watch is not None:
+            return run_checked(self.second_program, [*residuals, *seeds], watch)
+        try:
+            found = self.second(*residuals, *seeds)
+        except Exception as error:
+            raise self.annotated(error) from None
         return (found,) if self.single else found
 
 
@@ -102,7 +113,8 @@ class InTwo(Transformation):
         self.has_aux = has_aux
 
     def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
-        return call(s, self.function, arguments, keywords, node)
+        with differentiating(s, 2):
+            return call(s, self.function, arguments, keywords, node)
 
     def halves(self, primals: tuple) -> tuple[tuple, Any]:
         """What the caller gets with the second function, and what that function needs."""
@@ -241,7 +253,7 @@ class InnerPullback:
         self.opened = opened
         self.positions = positions
         self.primal = primal
-        self.derived = reverse(opened.program, opened.active())
+        self.derived = reverse(silent_program(opened.program), opened.active())
 
     def __specialise__(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
         (cotangent,) = arguments

@@ -13,10 +13,16 @@ import numpy as np
 
 from ..codegen.errors import ChainruleError, NotDifferentiableError, ShapeMismatchError
 from ..codegen.parse import parse_text
+from ..codegen.registered import REGISTERED
 from ..codegen.specialise import NeedStatic, specialise
 from ..codegen.specialise.values import ArrayMethod, Closure, Method
 from .arguments import as_nodes, flatten, is_dynamic_leaf, leaf_key, pinned_values, placeholders
 from .compiled import Compiled, text_of_stage
+from .entry import OTHER, Entry, entry_of
+from .modes import ordinary, uncompiled, watched
+from .recompiles import Making, making
+
+ENTRIES = 4  # that are tried in turn before the general way
 
 
 class Exact:
@@ -42,6 +48,8 @@ class Transformation:
         self.pins: dict[Any, frozenset] = {}
         self.exact: set[Any] = set()
         self.programs: dict[Any, list[Compiled]] = {}
+        self.entries: tuple[Entry, ...] = ()
+        self.history: list[Making] = []
         if isinstance(function, (types.FunctionType, Transformation)):
             functools.update_wrapper(self, function, updated=())
 
@@ -49,10 +57,44 @@ class Transformation:
         return self if instance is None else types.MethodType(self, instance)
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        if ordinary():
+            for entry in self.entries:
+                result = entry.enter(arguments, keywords)
+                if result is not OTHER:
+                    return result
+        elif uncompiled() and watched() is None:
+            result = self.as_python(arguments, keywords)
+            if result is not OTHER:
+                return result
+        return self.general(arguments, keywords)
+
+    def as_python(self, arguments: tuple, keywords: dict) -> Any:
+        """The result by running the user's own function, where that is what this one computes; else OTHER."""
+        return OTHER
+
+    def general(self, arguments: tuple, keywords: dict) -> Any:
+        """A call that no entry recognises; the next one like it will have an entry."""
         self.check(arguments, keywords)
-        static, arguments, keywords = self.take_static(arguments, keywords)
-        leaves, structure = flatten((arguments, keywords))
-        return self.finish(self.run(leaves, structure, static, lambda compiled, *given: compiled(*given)))
+        static, dynamic_arguments, dynamic_keywords = self.take_static(arguments, keywords)
+        leaves, structure = flatten((dynamic_arguments, dynamic_keywords))
+        used: list[Compiled] = []
+
+        def use(compiled: Compiled, dynamic: list, captured: list) -> Any:
+            used[:] = [compiled]
+            return compiled(dynamic, captured)
+
+        result = self.run(leaves, structure, static, use)
+        if ordinary():
+            self.remember(used[0], arguments, keywords)
+        return result
+
+    def remember(self, compiled: Compiled, arguments: tuple, keywords: dict) -> None:
+        """Let calls like this one find their program in its entry."""
+        if compiled.entry is None and not compiled.without_entry:
+            compiled.entry = entry_of(compiled, arguments, keywords, self.static_places())
+            compiled.without_entry = compiled.entry is None
+        if compiled.entry is not None and compiled.entry not in self.entries:
+            self.entries = (compiled.entry, *self.entries[: ENTRIES - 1])
 
     def run(self, leaves: list, structure: Any, static: Any, use: Callable) -> Any:
         """`use(program, its leaves, its captured values)`, with the program for these leaves.
@@ -99,7 +141,12 @@ class Transformation:
             raise self.in_numbers(error, key, leaves, structure) from None
         compiled = self.compiled_kind(specialised, self.jitted, self.fresh_results)
         pins = self.pins.get(key, frozenset())
-        self.programs.setdefault((key, pinned_values(dynamic, pins)), []).insert(0, compiled)
+        compiled.known_integers = frozenset(where for where, axis in pins if axis is None)
+        values = pinned_values(dynamic, pins)
+        alike = self.programs.setdefault((key, values), [])
+        names = self.leaf_names(leaves, structure, key[2])
+        self.history.append(making(names, key, pins, values, Exact in key, alike))
+        alike.insert(0, compiled)
         return compiled, [capture.fetch() for capture in compiled.captures]
 
     def in_numbers(self, error: ChainruleError, key: Any, leaves: list, structure: Any) -> ChainruleError:
@@ -120,13 +167,14 @@ class Transformation:
     def specialised(self, key: Any, leaves: list, structure: Any) -> Any:
         """The core program for these arguments; sizes that must be known become part of the signature."""
         static = key[2]
-        names = self.leaf_names(leaves, structure, static)
+        names, name = self.leaf_names(leaves, structure, static), self.program_name()
+        name = f"{name}_program" if name in REGISTERED else name
         while True:
             pins = self.pins.get(key, frozenset())
             items, _ = placeholders(leaves, names, pins)
             arguments, keywords = self.put_static(*as_nodes(structure, items), static)
             try:
-                return specialise(self, list(arguments), keywords, self.program_name(), key in self.exact)
+                return specialise(self, list(arguments), keywords, name, key in self.exact)
             except NeedStatic as need:
                 wanted = {pin for pin in need.pins if isinstance(pin[0], int)}
                 exact = any(not isinstance(pin[0], int) for pin in need.pins)
@@ -142,7 +190,7 @@ class Transformation:
         static, arguments, keywords = self.take_static(arguments, keywords)
         leaves, structure = flatten((arguments, keywords))
         key = (structure, tuple(map(leaf_key, leaves)), static)
-        return str(text_of_stage(self.specialised(key, leaves, structure).program, stage, self.fresh_results))
+        return str(text_of_stage(self.specialised(key, leaves, structure), stage, self.fresh_results))
 
     # what subclasses change
 
@@ -156,9 +204,9 @@ class Transformation:
     def check(self, arguments: tuple, keywords: dict) -> None:
         """Refuse arguments that no program could be made for."""
 
-    def finish(self, result: Any) -> Any:
-        """The caller's result from the program's."""
-        return result
+    def static_places(self) -> tuple[frozenset, frozenset]:
+        """The positions and names of the arguments that are part of the signature."""
+        return frozenset(), frozenset()
 
     def take_static(self, arguments: tuple, keywords: dict) -> tuple[Any, tuple, dict]:
         return None, arguments, keywords

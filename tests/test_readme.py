@@ -12,7 +12,17 @@ ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/architecture.md"])
+PAGES = [
+    "README.md",
+    "docs/architecture.md",
+    "docs/caching.md",
+    "docs/control_flow.md",
+    "docs/custom.md",
+    "docs/debugging.md",
+]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_examples(page, tmp_path):
     """Python blocks are one program, in order; what it prints is the text blocks, in order."""
     blocks = BLOCK.findall((ROOT / page).read_text())

@@ -131,14 +131,16 @@ derivative(
 def cofactor_tangent(position):
     def jvp(t, out, a, *directions):
         if position == 0:
-            return linalg.cofactor(a, *directions, t)
-        return linalg.cofactor(a, *directions[:position - 1], t, *directions[position:])
+            return linalg.cofactor_along(a, *directions, t)
+        return linalg.cofactor_along(a, *directions[:position - 1], t, *directions[position:])
     return jvp
 
 
 # A derivative of a scalar is symmetric in all its directions, so the transpose takes the same form.
+derivative(linalg.cofactor, jvp=cofactor_tangent(0), vjp=cofactor_tangent(0))
 for position in range(5):
-    derivative(linalg.cofactor, position, jvp=cofactor_tangent(position), vjp=cofactor_tangent(position))
+    tangent = cofactor_tangent(position)
+    derivative(linalg.cofactor_along, position, jvp=tangent, vjp=tangent)
 
 
 def slogdet_jvp(t, out, a):

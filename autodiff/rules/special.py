@@ -4,9 +4,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special as scipy_special
 
 from ...codegen.compositions.random_gamma import gamma_quantile_slope
+from ...codegen.late import special as scipy_special
 from ...codegen.primitives import special
 from .elementwise import partial
 

@@ -6,15 +6,19 @@ dtype that NumPy computes in, and every result that Numba widens is narrowed aga
 
 from __future__ import annotations
 
+import functools
+import math
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...codegen.core import ArrayType, Assign, Operand, Variable, type_of
+from ...codegen.core import BOOL, FLOAT, ArrayType, Assign, Operand, Variable, type_of
 from ...codegen.expand import Expander
 from ...codegen.primitives.promotion import COMPARISONS, promoted_as
 from ...codegen.registry import PRIMITIVES
-from . import forms, support
+from . import failures, forms
 
 # NumPy computes these on truth values by logic.
 LOGIC = {
@@ -34,7 +38,7 @@ LOGIC = {
     "power": "greater_equal",
     "less": "less",
 }
-DIVISIONS = ("divide", "floor_divide", "remainder")
+DIVISIONS = {"divide": operator.truediv, "floor_divide": operator.floordiv, "remainder": operator.mod}
 TRUTH = ("logical_and", "logical_or", "logical_not", "logical_xor")
 # The dtypes of Python's own literals, as Numba reads them.
 LITERAL = frozenset(map(np.dtype, (bool, np.int64, float, complex)))
@@ -98,11 +102,11 @@ def lower(to: Expander, statement: Assign) -> Operand | None:
             dtype=target.type.dtype,
             source=target.type.dtype,
         )
-    if name in VECTORISED and hasattr(support, name):
+    if name in VECTORISED and in_support(name):
         vectorised = elementary(to, statement, (target.type.dtype,) * 2)
         if vectorised is not None:
             return vectorised
-    if hasattr(support, name):
+    if in_support(name):
         return from_support(to, statement)
     ufunc = getattr(np, name, None)
     if not isinstance(ufunc, np.ufunc):
@@ -156,6 +160,10 @@ def converted(to: Expander, operand: Operand, of: ArrayType) -> Operand:
     source = type_of(operand).dtype
     if not isinstance(operand, Variable):
         operand, source = cast(to, operand, of.dtype), of.dtype
+    if of.weak and of.dtype.kind == "i" and source.kind == "f":
+        for name, number in (("equal", math.nan), ("isfinite", math.inf)):
+            known = to.assign(name, BOOL, *(operand,) * (2 if name == "equal" else 1))
+            check(to, known, *refusal(int, number))
     return to.assign(forms.cast, of, operand, dtype=of.dtype, source=source)
 
 
@@ -174,6 +182,14 @@ def elementary(to: Expander, statement: Assign, dtypes: tuple[np.dtype, ...]) ->
     called = VECTORISED[name] + ("f" if dtype.char == "f" else "")
     operands = (cast(to, operand, dtype) for operand in statement.operands)
     return to.assign(forms.elementary(called), statement.targets[0].type, *operands)
+
+
+@functools.cache
+def in_support(name: str) -> bool:
+    """Whether support.py has a function of this name; it imports Numba, which takes its time."""
+    from . import support
+
+    return hasattr(support, name)
 
 
 def from_support(to: Expander, statement: Assign) -> Operand | None:
@@ -199,9 +215,10 @@ def python_operation(to: Expander, statement: Assign, types: list[ArrayType]) ->
     """An operation on Python scalars, with Python's errors."""
     name, target, operands = statement.primitive.name, statement.targets[0], statement.operands
     if name in DIVISIONS and not nonzero(to, operands[1]):
-        message = {"c": "complex division by zero"}.get(target.type.dtype.kind, "division by zero")
-        defined = to.assign("not_equal", ArrayType(np.dtype(bool), (), True), operands[1], 0)
-        check(to, defined, "ZeroDivisionError", message)
+        defined = to.assign("not_equal", BOOL, operands[1], 0)
+        check(to, defined, *refused_division(name, types))
+    if name == "power" and target.type.dtype.kind == "f":
+        check_power(to, *operands)
     truth = all(of.dtype.kind == "b" for of in types)
     if name in TRUTH:
         operands = tuple(cast(to, operand, bool) for operand in operands)
@@ -217,6 +234,41 @@ def python_operation(to: Expander, statement: Assign, types: list[ArrayType]) ->
         dtype = target.type.dtype
         return power(to, statement, (dtype, dtype, dtype))
     return to.assign(name, target.type, *operands)
+
+
+def refused_division(name: str, types: list[ArrayType]) -> tuple[str, str]:
+    """What this Python says when it divides numbers of these types by zero."""
+    kinds = {of.dtype.kind for of in types}
+    kind = complex if "c" in kinds else float if "f" in kinds else int
+    return refusal(DIVISIONS[name], kind(1), kind(0))
+
+
+def refusal(function: Callable, *arguments: Any) -> tuple[str, str]:
+    """The exception that a call ends in: its class and its text."""
+    try:
+        function(*arguments)
+    except (ArithmeticError, ValueError) as error:
+        return type(error).__name__, str(error)
+    raise AssertionError(f"{function} accepts {arguments}")
+
+
+def check_power(to: Expander, base: Operand, exponent: Operand) -> None:
+    """Python refuses zero to a negative power, and gives a complex number for a fractional one below zero."""
+
+    def refuse(base_is: str, exponent_is: Operand, exception: str, message: str) -> None:
+        wrong = to.assign(base_is, BOOL, base, 0)
+        if exponent_is is not True:
+            wrong = to.assign("logical_and", BOOL, wrong, exponent_is)
+        check(to, to.assign("logical_not", BOOL, wrong), exception, message)
+
+    known = not isinstance(exponent, Variable)
+    if not known or exponent < 0:
+        negative = known or to.assign("less", BOOL, exponent, 0)
+        refuse("equal", negative, *refusal(operator.pow, 0.0, -1.0))
+    if type_of(exponent).dtype.kind == "f" and not (known and exponent.is_integer()):
+        fractional = known or to.assign("not_equal", BOOL, exponent, to.assign("floor", FLOAT, exponent))
+        message = "a negative number to a fractional power is complex: make one of them complex"
+        refuse("less", fractional, "ValueError", message)
 
 
 def power(to: Expander, statement: Assign, dtypes: tuple[np.dtype, ...]) -> Operand:
@@ -244,21 +296,8 @@ def power(to: Expander, statement: Assign, dtypes: tuple[np.dtype, ...]) -> Oper
     return narrowed(to, "power", of, (base, cast(to, exponent, dtypes[1])), dtype)
 
 
-def check(to: Expander, test: Variable, exception: str, message: str) -> None:
-    """A check at run time that names the user's line."""
-    to.builder.append(
-        Assign(
-            (),
-            PRIMITIVES["check"],
-            (test,),
-            {"exception": exception, "message": located(to, message)},
-            to.builder.location,
-        )
-    )
-
-
-def located(to: Expander, message: str) -> str:
-    where = to.builder.location
-    if where is None or where.file.startswith("<"):
-        return message
-    return f"{message} ({where.file.rsplit('/', 1)[-1]}, line {where.line})"
+def check(to: Expander, test: Variable, exception: str, message: str, *values: Operand) -> None:
+    """A check at run time; with values the message is a template, for which see failures.py."""
+    primitive = failures.check if values else PRIMITIVES["check"]
+    static = {"exception": exception, "message": message}
+    to.builder.append(Assign((), primitive, (test, *values), static, to.builder.location))

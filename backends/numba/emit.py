@@ -45,7 +45,8 @@ from ...codegen.errors import Location
 from ...codegen.fuse import fuse
 from ...codegen.helper_functions import helper_functions
 from ...codegen.inplace import write_in_place
-from ...codegen.printing import to_tree
+from ...codegen.printing import NO_DEFAULTS, Defaults, callbacks_import, to_tree
+from ...codegen.registered import imports_of
 from ...codegen.trees import assign, call, name, stored, tuple_tree
 from ...codegen.unparse import unparse_with_locations
 from ..numpy.emit import LOADED, Text
@@ -70,10 +71,12 @@ def compiled_form(
     return write_in_place(fuse(parted, merge, in_library), owned, fresh_results)
 
 
-def emit(program: Program, cache: bool = False, **options: Any) -> Text:
+def emit(
+    program: Program, cache: bool = False, defaults: Defaults = NO_DEFAULTS, **options: Any
+) -> Text:
     """The program as a module that needs NumPy, Numba and perhaps support.py; `options` of compiled_form."""
     lowered, calls = lower(compiled_form(program, **options))
-    function = to_tree(lowered)
+    function = to_tree(lowered, defaults)
     for node in gast.walk(function):
         if (
             isinstance(node, gast.keyword)
@@ -87,6 +90,8 @@ def emit(program: Program, cache: bool = False, **options: Any) -> Text:
     function.decorator_list = [call("numba.njit", **keywords)]
     body = [gast.ast_to_gast(ast.parse(text).body[0]) for text in calls.constants]
     helpers = [gast.ast_to_gast(ast.parse(text).body[0]) for text in calls.texts]
+    for helper, location in zip(helpers, calls.locations, strict=True):
+        helper.location = location
     keep_apart(helpers, function)
     functions = [*helper_functions(gast.Module(helpers, [])), *helpers, function]
     if any(restores(result) for result in program.results):
@@ -99,7 +104,8 @@ def keep_apart(helpers: list, function: Any) -> None:
     """Rename the helpers whose names are also variables of the function."""
     nodes = [node for node in gast.walk(function) if isinstance(node, gast.Name)]
     local = {node.id for node in nodes if not isinstance(node.ctx, gast.Load)}
-    called = [node.func for node in gast.walk(function) if isinstance(node, gast.Call)]
+    trees = (function, *helpers)
+    called = [node.func for tree in trees for node in gast.walk(tree) if isinstance(node, gast.Call)]
     for helper in helpers:
         old = helper.name
         while helper.name in local:
@@ -150,6 +156,9 @@ def imports(functions: list, body: list) -> list:
         found.append(gast.Import([gast.alias("scipy.special", None)]))
     if "PRIMITIVES" in used:
         found.append(gast.ImportFrom("chainrule.codegen.registry", [gast.alias("PRIMITIVES", None)], 0))
+    if "CALLBACKS" in used:
+        found.append(callbacks_import())
+    found += imports_of(used)
     if "support" in used:
         found.append(gast.Import([gast.alias(SUPPORT, "support")]))
     if "elementary" in used:
@@ -166,8 +175,21 @@ def private_folder() -> tempfile.TemporaryDirectory:
     return tempfile.TemporaryDirectory(prefix="chainrule-")
 
 
-def load(text: str, name: str, directory: str | os.PathLike | None = None) -> Callable:
-    """The function called `name` of a module, which is kept as a real file, so that Numba can cache it."""
+@functools.cache
+def import_numba() -> None:
+    """Import Numba, and the modules that generated code imports: not before there is something to compile."""
+    from . import elementary, machine_code, support
+
+    assert machine_code
+    sys.modules.setdefault(SUPPORT, support)
+    sys.modules.setdefault(ELEMENTARY, elementary)
+
+
+def load(text: str, name: str, directory: str | os.PathLike | None = None, store: Any = None) -> Callable:
+    """The function called `name` of a module, which is kept as a real file.
+
+    With a store (see runtime/store.py), its machine code is looked for there, and left there.
+    """
     directory = Path(private_folder().name if directory is None else directory)
     directory.mkdir(parents=True, exist_ok=True)
     digest = hashlib.sha256(text.encode()).hexdigest()[:20]
@@ -176,10 +198,7 @@ def load(text: str, name: str, directory: str | os.PathLike | None = None) -> Ca
         return getattr(MODULES[path], name)
     if not path.exists() or path.read_text(encoding="utf-8") != text:
         write(path, text)
-    from . import elementary, support
-
-    sys.modules.setdefault(SUPPORT, support)
-    sys.modules.setdefault(ELEMENTARY, elementary)
+    import_numba()
     spec = importlib.util.spec_from_file_location(f"chainrule_generated_{name}_{digest}", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
@@ -188,6 +207,10 @@ def load(text: str, name: str, directory: str | os.PathLike | None = None) -> Ca
     locations: dict[int, Location] = getattr(text, "locations", {})
     LOADED[str(path)] = locations
     MODULES[path] = module
+    if store is not None:
+        from .machine_code import keep
+
+        keep(getattr(module, f"compiled_{name}", getattr(module, name)), store, text)
     return getattr(module, name)
 
 

@@ -20,19 +20,26 @@ def numpy_sort(x):
 
 from __future__ import annotations
 
+from typing import Any
+
+import gast
 import numpy as np
 
 from ...codegen.core import ArrayType, Assign, Operand, Variable, variables_in
+from ...codegen.errors import Location
 from ...codegen.expressions import Expressions
 from ...codegen.forms import FORMS
 from ...codegen.registry import Primitive
-from ...codegen.trees import constant, method
+from ...codegen.statements import STATEMENTS, filled
+from ...codegen.trees import constant, method, raised
 from ...codegen.trees import name as tree_of
 from ...codegen.unparse import unparse
 from ...codegen.wishes import NOUNS
 from .forms import form
 
 PARAMETERS = "xyzuvw"
+# Calls that may end in an exception, which is to name the user's line.
+RAISING = frozenset({"check", "inv", "solve", "cholesky", "svd", "eigh", "eig", "qr"})
 
 
 class Calls:
@@ -40,7 +47,9 @@ class Calls:
 
     def __init__(self):
         self.made: dict[tuple, Primitive] = {}
+        self.python: dict[tuple, str] = {}
         self.texts: list[str] = []
+        self.locations: list[Location | None] = []
         self.constants: list[str] = []
 
     def function(self, statement: Assign) -> Primitive:
@@ -57,6 +66,8 @@ class Calls:
         expression = self.expression(statement, parameters)
         types = ", ".join(f'{name}="{numba_type(t.type)}"' for name, t in zip(results, statement.targets))
         body = self.body(statement, results, expression)
+        if statement.primitive.name in RAISING:
+            body = [self.in_python(statement, body, results[: len(statement.targets)], parameters.values())]
         head = f"({', '.join(parameters.values())}):"
         inside = f"    with numba.objmode({types}):" if types else "    with numba.objmode():"
         lines = [
@@ -72,9 +83,26 @@ class Calls:
             name = next(n for n in (base, *(f"{base}_{k}" for k in range(2, 999))) if n not in taken)
             traits = {"effect": statement.primitive.effect}
             noun = NOUNS.get(statement.primitive.name, statement.primitive.name)
-            self.made[key] = form(f"{noun}_of" if noun in FORMS else noun, name, **traits)
+            special = noun in FORMS or noun in STATEMENTS
+            self.made[key] = form(f"{noun}_of" if special else noun, name, **traits)
             self.texts.append(f"@numba.njit\ndef {name}" + "\n".join(lines))
+            self.locations.append(None)
         return self.made[key]
+
+    def in_python(self, statement: Assign, body: list[str], results: list[str], parameters: Any) -> str:
+        """A call of a Python function with this body: tracebacks show its frame, unlike that of objmode."""
+        key = (*body, statement.location)
+        if key not in self.python:
+            name = f"python_{statement.primitive.name}"
+            taken = list(self.python.values())
+            name = next(n for n in (name, *(f"{name}_{k}" for k in range(2, 999))) if n not in taken)
+            ending = [f"return {', '.join(results)}"] * bool(results)
+            lines = [f"def {name}({', '.join(parameters)}):", *("    " + line for line in (*body, *ending))]
+            self.python[key] = name
+            self.texts.append("\n".join(lines))
+            self.locations.append(statement.location)
+        made = f"{self.python[key]}({', '.join(parameters)})"
+        return f"{', '.join(results)} = {made}" if results else made
 
     def constant(self, value: np.ndarray) -> Primitive:
         """The operation that gives a fresh copy of an array known in advance."""
@@ -86,7 +114,13 @@ class Calls:
         """The call as NumPy source."""
         if statement.primitive.effect:
             static = [f"{k}={v!r}" for k, v in statement.static.items() if k != "template"]
-            shown = [unparse(Expressions(names, {}).tree(o)).strip() for o in statement.operands]
+            shown = [restored(o, unparse(Expressions(names, {}).tree(o)).strip()) for o in statement.operands]
+            if statement.primitive.name == "callback":
+                return f"CALLBACKS[{statement.static['function']!r}]({', '.join(shown)})"
+            if statement.primitive.name == "check":
+                values = [gast.parse(text).body[0].value for text in shown[1:]]
+                error = raised(statement.static["exception"], filled(statement.static["message"], values))
+                return unparse(error).strip()
             if "template" in statement.static:
                 shown = [f"{statement.static['template']!r}.format({', '.join(shown)})"]
             return f"print({', '.join([*shown, *static])})"
@@ -113,6 +147,13 @@ def registered(statement: Assign, names: dict[Variable, str]) -> str:
     operands = [unparse(to.tree(operand)).strip() for operand in statement.operands]
     static = [f"{key}={value!r}" for key, value in statement.static.items()]
     return f'PRIMITIVES["{statement.primitive.name}"]({", ".join([*operands, *static])})'
+
+
+def restored(operand: Operand, text: str) -> str:
+    """What Numba hands to Python, as NumPy's program has it: a number in its own dtype."""
+    if not isinstance(operand, Variable) or operand.type.weak or operand.type.shape:
+        return text
+    return f"np.{operand.type.dtype.name}({text})"
 
 
 def contiguous(expression: str, of: ArrayType) -> str:

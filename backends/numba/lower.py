@@ -39,7 +39,7 @@ RULES: dict[str, Callable[[Lowering, Assign], Operand | None]] = {}  # noqa: F82
 # These print for Numba as they do for NumPy.
 SAME = frozenset(
     {"size", "arange", "transpose", "broadcast_to", "nonzero", "count_nonzero", "stack", "pop",
-     "check"}
+     }
 )
 # These have no scalar form in Numba: they are called on whole arrays.
 LIBRARY = frozenset(
@@ -52,7 +52,10 @@ def in_library(statement: Assign) -> bool:
     """Whether an operation has no form on scalars in Numba, so that it is called on whole arrays."""
     name = statement.primitive.name
     ordered = name in ("less", "less_equal", "greater", "greater_equal")
-    return name in LIBRARY or (ordered and any(type_of(o).dtype.kind == "c" for o in statement.operands))
+    lowerings = statement.primitive.lowerings
+    registered = "numpy" in lowerings and "numba" not in lowerings
+    complex_order = ordered and any(type_of(o).dtype.kind == "c" for o in statement.operands)
+    return name in LIBRARY or registered or complex_order
 
 
 def require_dtypes(program: Program) -> None:
@@ -106,6 +109,8 @@ class Lowering(Expander):
             return None
         if primitive.name in RULES:
             return RULES[primitive.name]
+        if "numba" in primitive.lowerings:
+            return registered_lowering
         scalar = all(not getattr(t.type, "shape", ()) for t in statement.targets)
         if primitive.elementwise and scalar and not in_library(statement):
             return lower_scalar
@@ -165,6 +170,15 @@ class Lowering(Expander):
             elementwise.cast(self, operand, target.type.dtype) if scalar(target) else operand
             for operand, target in zip(operands, targets, strict=True)
         )
+
+
+def registered_lowering(to: Lowering, statement: Assign) -> Operand | tuple:
+    """A call of the compiled function that a user registered."""
+    primitive = statement.primitive
+    function = forms.form(primitive.name, primitive.lowerings["numba"])
+    targets = tuple(Variable(t.name, t.type) for t in statement.targets)
+    to.builder.append(Assign(targets, function, statement.operands, statement.static, statement.location))
+    return targets
 
 
 def lower_scalar(to: Lowering, statement: Assign) -> Operand | None:
@@ -264,6 +278,22 @@ def push(to: Lowering, statement: Assign) -> Operand:
     return to.assign("push", stack.type, stack, value)
 
 
+@rule("check")
+def check(to: Lowering, statement: Assign) -> tuple | None:
+    """A check whose message shows values fails in Python, which makes the text."""
+    test, *values = statement.operands
+    if not values:
+        return None
+    failing = Assign((), statement.primitive, (None, *values), statement.static, statement.location)
+    refusal = Assign((), to.calls.function(failing), read(failing), {}, statement.location)
+    if test is False:
+        to.builder.append(refusal)
+    else:
+        test = elementwise.cast(to, test, bool)
+        to.builder.append(If((), test, Block(), Block([refusal]), statement.location))
+    return ()
+
+
 @rule("check_same")
 def check_same(to: Lowering, statement: Assign) -> tuple:
     equal = to.assign("equal", ArrayType(np.dtype(bool), (), True), *statement.operands)
@@ -274,7 +304,7 @@ def check_same(to: Lowering, statement: Assign) -> tuple:
 
 @rule("check_index")
 def check_index(to: Lowering, statement: Assign) -> tuple:
-    """A check that an index is inside: a message made at run time would take a second to compile."""
+    """A check that an index, or every index of an array, is inside an axis."""
     index, size = statement.operands
     truth = ArrayType(np.dtype(bool), (), True)
     if type_of(index).shape:
@@ -282,16 +312,23 @@ def check_index(to: Lowering, statement: Assign) -> tuple:
     else:
         inside = to.assign(forms.inside, truth, elementwise.cast(to, index, np.int64), size)
     axis = statement.static.get("axis", 0)
-    elementwise.check(to, inside, "IndexError", f"index is out of bounds for axis {axis}")
+    message = f"index {{}} is out of bounds for axis {axis} with size {{}}"
+    elementwise.check(to, inside, "IndexError", message, index, size)
     return ()
 
 
 @rule("print")
 def print_(to: Lowering, statement: Assign) -> tuple | None:
-    plain = all(isinstance(o, str) or not type_of(o).shape for o in statement.operands)
-    if plain and statement.static.get("sep", " ") == " " and statement.static.get("end", "\n") == "\n":
+    options = {**{"sep": " ", "end": "\n"}, **statement.static}
+    same = all(isinstance(o, str) or shown_alike(type_of(o)) for o in statement.operands)
+    if same and options == {"sep": " ", "end": "\n"}:
         return None
     return library_call(to, statement)
+
+
+def shown_alike(of: ArrayType) -> bool:
+    """Whether Numba's print shows a value as Python's does."""
+    return not of.shape and of.dtype.char in "?ld"
 
 
 @rule("searchsorted")

@@ -39,6 +39,15 @@ def all_inside(indices, size):
 
 
 @njit
+def first_outside(indices, size):
+    """The first index that, counted from either end, is outside an axis; 0 if none is."""
+    for index in indices.flat:
+        if not -size <= index < size:
+            return index
+    return 0
+
+
+@njit
 def integer_power(base, exponent):
     """A power of integers, by squaring."""
     if exponent < 0:

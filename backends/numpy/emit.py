@@ -26,7 +26,7 @@ from collections.abc import Callable, Iterator
 
 from ...codegen.core import Program
 from ...codegen.errors import Location
-from ...codegen.printing import print_with_locations
+from ...codegen.printing import NO_DEFAULTS, Defaults, print_with_locations
 
 LOADED: dict[str, dict[int, Location]] = {}
 COUNTER = itertools.count(1)
@@ -43,9 +43,9 @@ class Text(str):
         return made
 
 
-def emit(program: Program) -> Text:
+def emit(program: Program, defaults: Defaults = NO_DEFAULTS) -> Text:
     """The program as a module that needs NumPy only."""
-    return Text(*print_with_locations(program))
+    return Text(*print_with_locations(program, defaults))
 
 
 def load(text: str, name: str) -> Callable:

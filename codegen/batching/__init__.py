@@ -1,5 +1,6 @@
 """Batching: a program for one example becomes a program for many."""
 from . import (
+    rules_calls,
     rules_collectives,
     rules_elementwise,
     rules_indexing,
@@ -11,6 +12,7 @@ from .batch import batch
 
 __all__ = [
     "batch",
+    "rules_calls",
     "rules_collectives",
     "rules_elementwise",
     "rules_indexing",

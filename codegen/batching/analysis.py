@@ -42,7 +42,7 @@ from .rules import COLLECTIVES, LANED
 
 # What is much faster on a whole batch than on one example after the other.
 HEAVY = frozenset({"matmul", "einsum", "solve", "inv", "det", "slogdet", "cholesky", "qr", "svd", "svdvals",
-                   "eigh", "eigvalsh", "pinv", "cofactor", "fft", "ifft", "rfft", "irfft"})
+                   "eigh", "eigvalsh", "pinv", "cofactor", "cofactor_along", "fft", "ifft", "rfft", "irfft"})
 
 
 class Analysis:

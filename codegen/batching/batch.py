@@ -206,7 +206,8 @@ class Batcher:
         operands = self.renaming(statement.operands)
         types = tuple(self.type(target.type) for target in targets)
         here = self.analysis.collective(statement)
-        case = Batching(self.builder, self.size, statement, operands, self.differs, types, here)
+        case = Batching(self.builder, self.size, statement, operands, self.differs, types, here,
+                        self.analysis.axis)
         results = statement.primitive.batch(case)
         if not targets:
             return

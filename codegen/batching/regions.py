@@ -6,8 +6,10 @@ only a few numbers between them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ..core import Assign, Block, Statement, Variable, free_variables, operands_of, variables_in
+from ..visible import is_visible
 from .analysis import Analysis
 
 
@@ -83,6 +85,9 @@ class Links:
         self.made = {target: k for k, s in enumerate(statements) for target in s.targets}
         self.needs = [{self.made[v] for v in self.reads(s) if v in self.made and self.made[v] != k}
                       for k, s in enumerate(statements)]
+        seen = [k for k, s in enumerate(statements) if is_visible(s)]
+        for before, after in pairwise(seen):
+            self.needs[after].add(before)
 
     def reads(self, statement: Statement) -> list[Variable]:
         if isinstance(statement, Assign):
@@ -132,6 +137,8 @@ class Links:
 
     def small(self, statement: Statement) -> bool:
         """Whether a statement only computes with numbers, so that nothing is gained by doing all at once."""
+        if is_visible(statement):
+            return False
         arrays = (*statement.targets, *variables_in(operands_of(statement)))
         return isinstance(statement, Assign) and not any(getattr(v.type, "shape", ()) for v in arrays)
 

@@ -41,12 +41,13 @@ class Batching:
     """One operation, its operands replaced by those of the whole batch.
 
     `operands` are the new ones, `given` those for one example (whose types tell their ranks), and
-    `differs(operand of one example)` whether the new one has the batch as its first axis. `here` marks a
-    collective over this very batch.
+    `differs(operand of one example)` whether the new one has the batch as its first axis. `axis` is what
+    collectives name this batch by, and `here` marks one over it.
     """
 
     def __init__(self, builder: Builder, size: Dimension, statement: Assign, operands: tuple,
-                 differs: Callable[[Operand], bool], types: tuple, here: bool = False):
+                 differs: Callable[[Operand], bool], types: tuple, here: bool = False,
+                 axis: object = None):
         self.builder = builder
         self.size = size
         self.statement = statement
@@ -57,6 +58,7 @@ class Batching:
         self.differs = differs
         self.types = types
         self.here = here
+        self.axis = axis
 
     def emit(self, name: str | Primitive, *operands: Operand, **static: Any) -> Any:
         return self.builder.emit(PRIMITIVES[name] if isinstance(name, str) else name, *operands, **static)

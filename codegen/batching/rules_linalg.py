@@ -23,7 +23,7 @@ def pinv(call: Batching) -> Operand:
     return call.again(*call.operands)
 
 
-@batching("cofactor")
+@batching("cofactor", "cofactor_along")
 def aligned(call: Batching) -> Operand:
     """Operands that are all matrices, or stacks of them."""
     rank = max(map(rank_of, call.given))

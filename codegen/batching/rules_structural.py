@@ -120,14 +120,14 @@ def different_sizes(statement: Assign, differs: Callable) -> bool:
     return True
 
 
-@batching("check_same", "slice_size", "print", lanes=different_sizes)
+@batching("check_same", "slice_size", "print", "callback", lanes=different_sizes)
 def never(call: Batching) -> Operand:
     raise AssertionError("done in lanes")
 
 
-@batching("check")
+@batching("check", lanes=lambda statement, differs: len(statement.operands) > 1)
 def check(call: Batching) -> tuple:
-    """What must hold in one example must hold in all."""
+    """What must hold in one example must hold in all; a message that shows values is one example's."""
     test = call.operands[0]
     call.again(call.emit("all", test, axis=tuple(range(rank_of(test))), keepdims=False))
     return ()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
+from ..late import special
 from .random_bits import fold_in, split
 from .random_floats import common_shape, positive_unit, uniform
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy import special
 
+from ..late import special
 from .arguments import product, shape_tuple
 from .random_bits import in_blocks, integers, shaped, split
 

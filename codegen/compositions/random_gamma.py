@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
+from ..late import special
 from ..primitives.elementwise import stop_gradient
 from ..primitives.special import gamma_quantile
 from .arguments import shape_tuple

@@ -2,8 +2,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
+from ..late import LateFunction, special
 from ..registry import composition
 from .arguments import reduced_axes
 from .known import known_equal
@@ -21,7 +21,7 @@ def finite_peak(a, axes):
     return np.where(np.isfinite(peak), peak, 0)
 
 
-@composition(special.logsumexp)
+@composition(LateFunction("scipy.special", "logsumexp"))
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     """scipy.special.logsumexp, of real numbers."""
     a = floating(a)
@@ -46,7 +46,7 @@ def refuse_complex(a):
         raise NotImplementedError("of complex numbers; take the logarithm of a sum of exponentials")
 
 
-@composition(special.softmax)
+@composition(LateFunction("scipy.special", "softmax"))
 def softmax(x, axis=None):
     """scipy.special.softmax."""
     x = floating(x) if np.ndim(x) else np.asarray(x) * 1.0
@@ -55,7 +55,7 @@ def softmax(x, axis=None):
     return powers / np.sum(powers, axis=axes, keepdims=True)
 
 
-@composition(special.log_softmax)
+@composition(LateFunction("scipy.special", "log_softmax"))
 def log_softmax(x, axis=None):
     """scipy.special.log_softmax."""
     x = floating(x)

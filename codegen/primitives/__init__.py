@@ -1,5 +1,6 @@
 """The registry's primitives: name, type rule, NumPy implementation."""
 from . import (
+    callbacks,
     collectives,
     convolution,
     creation,
@@ -8,6 +9,7 @@ from . import (
     elementwise,
     fft,
     indexing,
+    keys,
     linalg,
     promotion,
     random_bits,

@@ -12,25 +12,29 @@ from __future__ import annotations
 import numpy as np
 
 
-def cofactor_matrix(a, *directions):
-    """The derivative of det(a) by each entry; with directions, the derivative of that along them all."""
-    a = np.asarray(a)
-    if len(directions) > 1:
-        return along_circle(a, *directions)
+def cofactor_matrix(a):
+    """The derivative of det(a) by each entry."""
     u, s, vh = np.linalg.svd(a)
-    basis = np.swapaxes(u.conj(), -1, -2), np.swapaxes(vh.conj(), -1, -2)
-    if directions:
-        inner = diagonal_slope(s, basis[0] @ directions[0] @ basis[1])
-    else:
-        inner = products_without(s)[..., None] * np.eye(s.shape[-1], dtype=a.dtype)
     turn = np.linalg.det(u) * np.linalg.det(vh)
-    return turn[..., None, None] * np.swapaxes(basis[1] @ inner @ basis[0], -1, -2)
+    inner = turn[..., None] * products_without(s)
+    return u.conj() * inner[..., None, :] @ vh.conj()
 
 
 def products_without(s):
     """For each i the product of all s but s[i]."""
     n = s.shape[-1]
     return np.prod(np.where(np.eye(n, dtype=bool), s.dtype.type(1), s[..., None, :]), axis=-1)
+
+
+def cofactor_slope(a, *directions):
+    """The derivative of the matrix of cofactors along each of some directions."""
+    if len(directions) > 1:
+        return along_circle(a, *directions)
+    u, s, vh = np.linalg.svd(a)
+    left, right = np.swapaxes(u.conj(), -1, -2), np.swapaxes(vh.conj(), -1, -2)
+    turn = np.linalg.det(u) * np.linalg.det(vh)
+    inner = diagonal_slope(s, left @ directions[0] @ right)
+    return turn[..., None, None] * np.swapaxes(right @ inner @ left, -1, -2)
 
 
 def diagonal_slope(s, p):
@@ -51,7 +55,7 @@ def along_circle(a, *directions):
     radius = np.maximum(np.linalg.norm(a, axis=(-2, -1), keepdims=True), 1) / np.where(size > 0, size, 1)
     total = 0
     for turn in np.exp(2j * np.pi * np.arange(points) / points):
-        total = total + cofactor_matrix(a + radius * turn * last, *others) / turn
+        total = total + cofactor_slope(a + radius * turn * last, *others) / turn
     total = total / (points * radius)
     dtype = np.result_type(a, *directions)
     return (total if dtype.kind == "c" else total.real).astype(dtype)

@@ -20,9 +20,10 @@ def check_index_implementation(index, size, axis=0):
         raise IndexError(f"index {outside.flat[0]} is out of bounds for axis {axis} with size {size}")
 
 
-def check_implementation(test, exception="ValueError", message=""):
+def check_implementation(test, *values, exception="ValueError", message=""):
+    """With values the message is a template for str.format."""
     if not test:
-        raise getattr(builtins, exception)(message)
+        raise getattr(builtins, exception)(message.format(*values) if values else message)
 
 
 def print_implementation(*operands, sep=" ", end="\n", template=None):

@@ -9,7 +9,7 @@ from ..build import Builder
 from ..core import ArrayType, Dimension, Operand, type_of
 from ..errors import ShapeMismatchError
 from ..registry import primitive
-from .cofactor import cofactor_matrix
+from .cofactor import cofactor_matrix, cofactor_slope
 from .probing import result_dtype, result_dtypes
 from .slices import smaller
 
@@ -141,4 +141,5 @@ eigh = primitive("eigh", np.linalg.eigh, eigh_type, printed="np.linalg.eigh")
 eigvalsh = primitive("eigvalsh", np.linalg.eigvalsh, square_type(np.linalg.eigvalsh, 1),
                      printed="np.linalg.eigvalsh")
 pinv = primitive("pinv", np.linalg.pinv, pinv_type, printed="np.linalg.pinv")
-cofactor = primitive("cofactor", cofactor_matrix, cofactor_type, printed="cofactor_matrix")
+cofactor = primitive("cofactor", cofactor_matrix, square_type(np.linalg.inv), printed="cofactor_matrix")
+cofactor_along = primitive("cofactor_along", cofactor_slope, cofactor_type, printed="cofactor_slope")

@@ -2,17 +2,19 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import special
 
+from ..late import LateFunction
 from ..registry import Primitive
 from ..trees import call
 from .elementwise import elementwise
+from .promotion import ufunc_dtype
 
 
 def named(name: str) -> Primitive:
     """A primitive that is a ufunc of scipy.special of the same name."""
-    function = getattr(special, name)
-    return elementwise(name, function, function, printed=f"scipy.special.{name}")
+    function = LateFunction("scipy.special", name)
+    dtype_of = lambda types: ufunc_dtype(function.found(), types)
+    return elementwise(name, function, function, printed=f"scipy.special.{name}", dtype_of=dtype_of)
 
 
 erf, erfc, erfcx, erfinv, erfcinv = map(named, ("erf", "erfc", "erfcx", "erfinv", "erfcinv"))
@@ -23,7 +25,8 @@ ndtr, ndtri, log_ndtr = map(named, ("ndtr", "ndtri", "log_ndtr"))
 i0, i1, i0e, i1e, iv, ive = map(named, ("i0", "i1", "i0e", "i1e", "iv", "ive"))
 j0, j1, jv = map(named, ("j0", "j1", "jv"))
 
-polygamma = elementwise("polygamma", special.polygamma, special.polygamma, printed="scipy.special.polygamma",
+late_polygamma = LateFunction("scipy.special", "polygamma")
+polygamma = elementwise("polygamma", late_polygamma, late_polygamma, printed="scipy.special.polygamma",
                         dtype_of=lambda types: np.dtype(np.float64))
 
 # The logarithm y of a quantile of the gamma distribution, as a function of its parameter: y itself. What

@@ -22,7 +22,8 @@ import numpy as np
 from .. import compositions, primitives
 from ..build import Builder
 from ..core import INT, ArrayType, Assign, Block, Program, Variable, type_of
-from ..errors import UnsupportedError
+from ..errors import Location, UnsupportedError
+from ..key_reuse import report, without_marks
 from ..registry import PRIMITIVES
 from .assignment import assign
 from .attributes import get_attribute
@@ -82,6 +83,14 @@ class Parameter:
     position: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Where a parameter is written, and the parameters that would then show it, did they share memory."""
+
+    place: Location | None
+    readers: tuple[int, ...]
+
+
 @dataclass(slots=True)
 class Specialised:
     """A core program, and what the caller must know to call it."""
@@ -91,6 +100,7 @@ class Specialised:
     captures: list[Capture]
     guards: list[Guard]
     written: list[int] = field(default_factory=list)
+    writes: dict[int, Write] = field(default_factory=dict)
 
 
 def specialise(function: Any, arguments: list[Any], keywords: dict[str, Any] | None = None,
@@ -152,7 +162,21 @@ class Specialisation:
         self.builder.block.results = tuple(results)
         parameters = (self.parameters[k] for k in sorted(self.parameters))
         program = Program(name or function_name(function), (*parameters, *self.captured), self.builder.block)
-        return Specialised(program, template, self.externals.captures, self.externals.guards, written)
+        report(program)
+        program.body = without_marks(program.body)
+        return Specialised(
+            program, template, self.externals.captures, self.externals.guards, written, self.writes()
+        )
+
+    def writes(self) -> dict[int, Write]:
+        """The parameters that are written: a derivative writes to copies, of what the function is given."""
+        cells = {k: cell for k, cell in self.cells.items() if cell is not None}
+        copied = tuple(k for k, cell in cells.items() if cell.copied)
+        return {
+            k: Write(cell.writes[0], tuple(cells) if cell.value is not self.parameters[k] else copied)
+            for k, cell in cells.items()
+            if cell.writes
+        }
 
     def refuse_open(self, value: Any) -> None:
         """Refuse a result that has no one value, or is text made at run time."""
@@ -264,11 +288,19 @@ def function_name(function: Any) -> str:
 
 
 def inline(
-    builder: Builder, function: Callable, operands: tuple, static: dict[str, Any] | None = None
+    builder: Builder,
+    function: Callable,
+    operands: tuple,
+    static: dict[str, Any] | None = None,
+    infinite: bool = False,
 ) -> Any:
-    """Read a Python function (a derivative rule, say) into the open block; the operands of its result."""
+    """Read a Python function (a derivative rule, say) into the open block; the operands of its result.
+
+    `infinite`: a division of Python's numbers by zero is infinite, as of NumPy's.
+    """
     s = Specialiser(builder)
     s.quiet = 1
+    s.infinite = infinite
     values = [as_value(s, operand) for operand in operands]
     result = call(s, function, values, dict(static or {}), None)
     return as_operands(s, result)

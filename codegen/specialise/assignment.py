@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core import Variable
 from .attributes import class_attribute, generated, get_attribute, python_method
+from .complaints import complaint
 from .expressions import evaluate, load_name
 from .growing import growing_of, list_method
 from .indexing import delete_item, get_item, set_item
@@ -81,8 +82,7 @@ def unpack(s: Specialiser, target: Any, value: Any, frame: Frame) -> None:
     fixed = len(names) - len(starred)
     items = unpacked(s, value, None if starred else fixed, target)
     if len(items) < fixed or (not starred and len(items) != fixed):
-        problem = "too many values to unpack" if len(items) > fixed else "not enough values to unpack"
-        raise ValueError(f"{problem} (expected {fixed}, got {len(items)}){s.where(target)}")
+        raise refused(s, target, len(items))
     if starred:
         first = starred[0]
         rest = len(items) - fixed
@@ -94,11 +94,31 @@ def unpack(s: Specialiser, target: Any, value: Any, frame: Frame) -> None:
 
 def unpacked(s: Specialiser, value: Any, count: int | None, node: Any) -> list[Any]:
     """The items of a value that is unpacked; an array is told how many it must have."""
-    if is_dynamic(value) and count is not None and s.shape(value):
+    if is_dynamic(value) and not s.shape(value):
+        raise complaint(s, unpack_one, [value], node)
+    if is_dynamic(value) and count is not None:
+        length = s.shape(value)[0]
+        if isinstance(length, int) and length != count:
+            raise refused(s, node, length)
         s.builder.location = s.location(node)
-        s.builder.require_same(s.shape(value)[0], count, f"cannot unpack into {count} values")
+        s.builder.require_same(length, count, f"cannot unpack into {count} values")
         return [get_item(s, value, k, node) for k in range(count)]
     return list(elements(s, value, node))
+
+
+def unpack_one(value: Any) -> Any:
+    (item,) = value
+    return item
+
+
+def refused(s: Specialiser, target: Any, count: int) -> Exception:
+    """What Python says when so many items are unpacked into a target of another length."""
+    names = ", ".join("*_" if isinstance(part, gast.Starred) else "_" for part in target.elts)
+    try:
+        exec(f"[{names}] = items", {"items": [None] * count})
+    except ValueError as error:
+        return s.located(error, target)
+    raise AssertionError(f"{count} items fit")
 
 
 def set_attribute(s: Specialiser, instance: Any, name: str, value: Any, node: Any) -> None:
@@ -109,14 +129,14 @@ def set_attribute(s: Specialiser, instance: Any, name: str, value: Any, node: An
     described = class_attribute(type(instance), name)
     if isinstance(described, property):
         if described.fset is None:
-            raise AttributeError(f"property '{name}' of '{type(instance).__name__}' object has no setter\n"
-                                 f"{s.location(node)}")
+            text = f"property '{name}' of '{type(instance).__name__}' object has no setter"
+            raise s.located(AttributeError(text), node)
         s.call(described.fset, [instance, value], {}, node)
         return
     custom = class_attribute(type(instance), "__setattr__")
     if custom is not object.__setattr__ and isinstance(custom, types.FunctionType):
         if generated(custom):
-            raise dataclasses.FrozenInstanceError(f"cannot assign to field '{name}'{s.where(node)}")
+            raise s.located(dataclasses.FrozenInstanceError(f"cannot assign to field '{name}'"), node)
         s.call(custom, [instance, name, value], {}, node)
         return
     set_raw_attribute(s, instance, name, value, node)

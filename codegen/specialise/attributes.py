@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from ..registry import METHODS, PRIMITIVES
+from .complaints import complaint
 from .machine import Specialiser
+from .places import Place, class_attribute
 from .store import Location
 from .values import Array, ArrayMethod, Closure, Method, has_dynamic, is_dynamic
 
@@ -39,9 +41,9 @@ CONTAINERS = (list, dict, set, frozenset, tuple, str, bytes, collections.deque)
 
 def module_attribute(s: Specialiser, module: types.ModuleType, name: str, node: Any) -> Any:
     try:
-        return s.imported(getattr(module, name), lambda: getattr(module, name))
+        return s.imported(getattr(module, name), Place(module).attribute(name))
     except AttributeError as error:
-        raise AttributeError(f"{error}{s.where(node)}") from None
+        raise s.located(AttributeError(f"{error}"), node) from None
 
 
 def closure_attribute(closure: Closure, name: str, node: Any, s: Specialiser) -> Any:
@@ -63,11 +65,11 @@ def object_attribute(s: Specialiser, instance: Any, name: str, node: Any) -> Any
         return (
             s.defined(state[name], name, node)
             if s.is_internal(instance)
-            else s.outside(lambda: getattr(instance, name), name, False)
+            else s.outside(Place(instance).attribute(name), name, False)
         )
     if isinstance(described, types.MemberDescriptorType):
         value = getattr(instance, name)
-        return value if s.is_internal(instance) else s.outside(lambda: getattr(instance, name), name, False)
+        return value if s.is_internal(instance) else s.outside(Place(instance).attribute(name), name, False)
     if isinstance(described, functools.cached_property):
         value = s.call(described.func, [instance], {}, node)
         if s.is_internal(instance):
@@ -75,7 +77,7 @@ def object_attribute(s: Specialiser, instance: Any, name: str, node: Any) -> Any
         return value
     bound = bind(s, described, instance, kind)
     if bound is not UNBOUND:
-        s.guard((kind, name), lambda: class_attribute(kind, name), described)
+        s.guard((kind, name), Place(kind).then(class_attribute, name), described)
         return bound
     fallback = python_method(instance, "__getattr__")
     if described is None and fallback is not None:
@@ -83,9 +85,9 @@ def object_attribute(s: Specialiser, instance: Any, name: str, node: Any) -> Any
     try:
         value = getattr(instance, name)
     except AttributeError as error:
-        raise AttributeError(f"{error}{s.where(node)}") from None
+        raise s.located(AttributeError(f"{error}"), node) from None
     return (
-        value if has_dynamic(value) or callable(value) else s.imported(value, lambda: getattr(instance, name))
+        value if has_dynamic(value) or callable(value) else s.imported(value, Place(instance).attribute(name))
     )
 
 
@@ -107,13 +109,13 @@ def type_attribute(s: Specialiser, kind: type, name: str, node: Any) -> Any:
     described = class_attribute(kind, name)
     bound = bind(s, described, None, kind)
     if bound is not UNBOUND:
-        s.guard((kind, name), lambda: class_attribute(kind, name), described)
+        s.guard((kind, name), Place(kind).then(class_attribute, name), described)
         return bound
     try:
         value = getattr(kind, name)
     except AttributeError as error:
-        raise AttributeError(f"{error}{s.where(node)}") from None
-    return value if callable(value) else s.outside(lambda: getattr(kind, name), name, False)
+        raise s.located(AttributeError(f"{error}"), node) from None
+    return value if callable(value) else s.outside(Place(kind).attribute(name), name, False)
 
 
 def container_attribute(s: Specialiser, instance: Any, name: str, node: Any) -> Any:
@@ -148,15 +150,7 @@ class Super:
             if bound is not UNBOUND:
                 return bound
             return Method(described, self.instance) if callable(described) else described
-        raise AttributeError(f"'super' object has no attribute '{name}'{s.where(node)}")
-
-
-def class_attribute(kind: type, name: str) -> Any:
-    """What a class holds under a name, its descriptors not called."""
-    for base in getattr(kind, "__mro__", ()):
-        if name in base.__dict__:
-            return base.__dict__[name]
-    return None
+        raise s.located(AttributeError(f"'super' object has no attribute '{name}'"), node)
 
 
 def part_of_complex(s: Specialiser, array: Any, name: str) -> Any:
@@ -193,8 +187,7 @@ def array_attribute(s: Specialiser, array: Any, name: str, node: Any) -> Any:
             pass
     if name in METHODS or hasattr(np.ndarray, name) or (of.weak and hasattr(float, name)):
         return ArrayMethod(name, array)
-    kind = "float" if of.weak else "numpy.ndarray"
-    raise AttributeError(f"'{kind}' object has no attribute '{name}'{s.where(node)}")
+    raise complaint(s, lambda value: getattr(value, name), [array], node)
 
 
 def python_method(instance: Any, name: str) -> Any:
@@ -208,7 +201,8 @@ def python_method(instance: Any, name: str) -> Any:
 
 def generated(function: Any) -> bool:
     """Whether a method was made by a decorator such as dataclass, and so has no source."""
-    return function.__code__.co_filename == "<string>"
+    made_in = function.__globals__.get("__name__")
+    return function.__code__.co_filename == "<string>" or made_in in ("dataclasses", "reprlib")
 
 
 __all__ = ["Array", "Super", "class_attribute", "generated", "get_attribute", "python_method"]

@@ -12,6 +12,7 @@ from ..core import BOOL, COMPLEX, FLOAT, INT
 from .assignment import set_attribute, set_raw_attribute
 from .attributes import get_attribute, python_method
 from .classes import CLASS_FUNCTIONS
+from .complaints import complaint
 from .growing import as_rows, growing_of
 from .iteration import (
     Range,
@@ -30,7 +31,7 @@ from .machine import Specialiser
 from .numpy_queries import QUERIES
 from .operators import OPERATOR_FUNCTIONS, binary
 from .ordering import extreme, make_sorted, quantifier
-from .texts import show, to_format, to_string
+from .texts import show, to_format, to_repr, to_string
 from .values import Array, ArrayMethod, Closure, Method, Text, has_dynamic, is_dynamic
 
 
@@ -39,7 +40,7 @@ def length(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
     if is_dynamic(value):
         shape = s.shape(value)
         if not shape:
-            raise TypeError(f"len() of unsized object{s.where(node)}")
+            raise complaint(s, len, [value], node)
         return shape[0]
     if growing_of(value) is not None:
         return growing_of(value).count
@@ -98,9 +99,9 @@ def conversion(kind: Any, of: Any) -> Any:
             )
         if s.type(value).shape:
             if not all(isinstance(n, int) and n == 1 for n in s.shape(value)):
-                raise TypeError(
-                    f"only 0-dimensional arrays can be converted to Python scalars{s.where(node)}"
-                )
+                raise s.located(TypeError(
+                    "only 0-dimensional arrays can be converted to Python scalars"
+                ), node)
             value = s.emit("reshape", value, ())
         if s.type(value) == of:
             return value
@@ -287,5 +288,6 @@ BUILTINS = {
     callable: is_callable,
     print: show,
     str: to_string,
+    repr: to_repr,
     format: to_format,
 }

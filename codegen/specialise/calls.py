@@ -12,12 +12,14 @@ import gast
 from ..errors import ChainruleError
 from ..registry import lookup
 from .attributes import Super, python_method
+from .binding import missing, too_many, unexpected
 from .builtin_functions import BUILTINS
 from .classes import construct, super_of
 from .expressions import sequence
 from .library import call_library, call_method, call_native, needs_rule
 from .machine import NeedStatic, Specialiser
-from .scope import inner_scope, scope_of
+from .places import Place
+from .scope import inner_scope, is_foreign, scope_of
 from .store import Frame
 from .values import ArrayMethod, Closure, Method
 
@@ -40,15 +42,19 @@ def evaluate_call(s: Specialiser, node: Any, frame: Frame) -> Any:
             keywords.update(mapping(s, value, keyword))
         else:
             keywords[keyword.arg] = value
-    return call(s, function, arguments, keywords, node)
+    try:
+        return call(s, function, arguments, keywords, node)
+    except Exception as error:
+        s.located(error, node)
+        raise
 
 
 def mapping(s: Specialiser, value: Any, node: Any) -> dict:
     """What ** unpacks."""
     if not isinstance(value, dict):
-        raise TypeError(
-            f"argument after ** must be a mapping, not {type(value).__name__}{s.where(node)}"
-        )
+        raise s.located(TypeError(
+            f"argument after ** must be a mapping, not {type(value).__name__}"
+        ), node)
     return value
 
 
@@ -75,8 +81,8 @@ def call(s: Specialiser, function: Any, arguments: list[Any], keywords: dict[str
     if known is not None and needs_rule(s, function, known, arguments, keywords):
         return call_library(s, function, known, arguments, keywords, node)
     if isinstance(function, types.FunctionType):
-        foreign = (function.__module__ or "").split(".")[0] in ("numpy", "scipy")
-        return (call_foreign if foreign else call_python)(s, function, arguments, keywords, node)
+        read = call_foreign if is_foreign(function.__module__) else call_python
+        return read(s, function, arguments, keywords, node)
     if isinstance(function, types.MethodType):
         return call(s, function.__func__, [function.__self__, *arguments], keywords, node)
     if isinstance(function, type):
@@ -92,8 +98,8 @@ def call_partial(
 ) -> Any:
     bound, named = list(function.args), dict(function.keywords)
     if not s.is_internal(function):
-        bound = [s.outside(lambda k=k: function.args[k], None, False) for k in range(len(bound))]
-        named = {key: s.outside(lambda key=key: function.keywords[key], key, False) for key in named}
+        bound = [s.outside(Place(function).attribute("args").item(k), None, False) for k in range(len(bound))]
+        named = {key: s.outside(Place(function).attribute("keywords").item(key), key, False) for key in named}
     return call(s, function.func, [*bound, *arguments], {**named, **keywords}, node)
 
 
@@ -148,10 +154,14 @@ def call_python(s: Specialiser, function: Any, arguments: list, keywords: dict, 
     frame.closure = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     if "__class__" in frame.closure:
         frame.owner_class = frame.closure["__class__"].cell_contents
+    outer = s.quiet
+    s.quiet = 0 if scope.users else outer
     watch(s, function)
     defaults = tuple(s.default(d) for d in function.__defaults__ or ())
     keyword_defaults = {name: s.default(d) for name, d in (function.__kwdefaults__ or {}).items()}
-    bind(s, scope.tree.args, frame, arguments, keywords, defaults, keyword_defaults, function.__name__, node)
+    s.quiet = outer
+    name = function.__qualname__
+    bind(s, scope.tree.args, frame, arguments, keywords, defaults, keyword_defaults, name, node)
     return run_body(s, scope, frame, node)
 
 
@@ -170,7 +180,7 @@ def call_foreign(s: Specialiser, function: Any, arguments: list, keywords: dict,
 def watch(s: Specialiser, function: Any) -> None:
     """The program holds for as long as the function has this code and these defaults."""
     for part in ("__code__", "__defaults__", "__kwdefaults__"):
-        s.guard((function, part), lambda part=part: getattr(function, part), getattr(function, part))
+        s.guard((function, part), Place(function).attribute(part), getattr(function, part))
 
 
 def call_closure(s: Specialiser, function: Closure, arguments: list, keywords: dict, node: Any) -> Any:
@@ -190,11 +200,12 @@ def run_body(s: Specialiser, scope: Any, frame: Frame, node: Any) -> Any:
     s.calls += 1
     s.frames.append(frame)
     s.sources.append(scope.source)
-    s.quiet += scope.quiet
+    outer = s.quiet
+    s.quiet = 0 if scope.users else outer + scope.quiet
     try:
         return s.run(scope.body, frame)
     finally:
-        s.quiet -= scope.quiet
+        s.quiet = outer
         s.sources.pop()
         s.frames.pop()
         s.calls -= 1
@@ -217,14 +228,14 @@ def check_depth(s: Specialiser, scope: Any, node: Any) -> None:
 def bind(s: Specialiser, parameters: Any, frame: Frame, arguments: list, keywords: dict, defaults: tuple,
          keyword_defaults: dict, name: str, node: Any) -> None:
     """Give a call's arguments to the parameters, as Python does, with Python's errors."""
-    wrong = lambda text: TypeError(f"{name}() {text}{s.where(node)}")
+    wrong = lambda text: s.located(TypeError(f"{name}() {text}"), node)
     positional = [p.id for p in (*parameters.posonlyargs, *parameters.args)]
     only = {p.id for p in parameters.posonlyargs}
     keywords = dict(keywords)
     values = dict(zip(positional, arguments, strict=False))
     extra = arguments[len(positional):]
     if extra and parameters.vararg is None:
-        raise wrong(f"takes {len(positional)} positional arguments but {len(arguments)} were given")
+        raise wrong(too_many(len(positional), len(positional) - len(defaults), len(arguments)))
     for key in list(keywords):
         if key in positional and key not in only:
             if key in values:
@@ -232,19 +243,14 @@ def bind(s: Specialiser, parameters: Any, frame: Frame, arguments: list, keyword
             values[key] = keywords.pop(key)
     for key, default in zip(reversed(positional), reversed(defaults), strict=False):
         values.setdefault(key, default)
-    for parameter in parameters.kwonlyargs:
-        if parameter.id in keywords:
-            values[parameter.id] = keywords.pop(parameter.id)
-        elif parameter.id in keyword_defaults:
-            values[parameter.id] = keyword_defaults[parameter.id]
-        else:
-            raise wrong(f"missing 1 required keyword-only argument: '{parameter.id}'")
-    missing = [key for key in positional if key not in values]
-    if missing:
-        raise wrong(f"missing {len(missing)} required positional argument{'s' if len(missing) > 1 else ''}: "
-                    + " and ".join(f"'{key}'" for key in missing))
+    named = [p.id for p in parameters.kwonlyargs]
+    values |= keyword_defaults | {key: keywords.pop(key) for key in named if key in keywords}
     if keywords and parameters.kwarg is None:
-        raise wrong(f"got an unexpected keyword argument '{next(iter(keywords))}'")
+        raise wrong(unexpected(next(iter(keywords))))
+    for names, kind in ((positional, "positional"), (named, "keyword-only")):
+        absent = [key for key in names if key not in values]
+        if absent:
+            raise wrong(missing(absent, kind))
     if parameters.vararg is not None:
         values[parameters.vararg.id] = tuple(extra)
     if parameters.kwarg is not None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .attributes import Super, generated
+from .binding import missing, too_many, unexpected
 from .iteration_tools import Bound
 from .machine import Specialiser
 from .merge import make_record, rebuild_tuple
@@ -110,9 +111,13 @@ def generated_init(kind: type) -> bool:
 def construct_dataclass(s: Specialiser, kind: type, arguments: list, keywords: dict, node: Any) -> Any:
     fields = [f for f in dataclasses.fields(kind) if f.init]
     names = [f.name for f in fields if not f.kw_only]
+    wrong = lambda text: s.located(TypeError(f"{kind.__qualname__}.__init__() {text}"), node)
     if len(arguments) > len(names):
-        raise TypeError(f"{kind.__name__}() takes {len(names)} arguments but {len(arguments)} were given\n"
-                        f"{s.location(node)}")
+        required = sum(f.default is f.default_factory for f in fields if not f.kw_only)
+        raise wrong(too_many(len(names) + 1, required + 1, len(arguments) + 1))
+    unknown = set(keywords) - {f.name for f in fields}
+    if unknown:
+        raise wrong(unexpected(next(key for key in keywords if key in unknown)))
     values = {**dict(zip(names, arguments, strict=False)), **keywords}
     for field in dataclasses.fields(kind):
         if field.name in values:
@@ -121,11 +126,10 @@ def construct_dataclass(s: Specialiser, kind: type, arguments: list, keywords: d
             values[field.name] = s.default(field.default)
         elif field.default_factory is not dataclasses.MISSING:
             values[field.name] = s.call(field.default_factory, [], {}, node)
-        elif field.init:
-            raise TypeError(f"{kind.__name__}() is missing the argument '{field.name}'{s.where(node)}")
-    unknown = set(values) - {f.name for f in dataclasses.fields(kind)}
-    if unknown:
-        raise TypeError(f"{kind.__name__}() got an unexpected argument '{unknown.pop()}'{s.where(node)}")
+    for kw_only, called in ((False, "positional"), (True, "keyword-only")):
+        absent = [f.name for f in fields if f.kw_only is kw_only and f.name not in values]
+        if absent:
+            raise wrong(missing(absent, called))
     made = s.store.new(make_record(kind, values))
     after = python_method_of(kind, "__post_init__")
     if after is not None:

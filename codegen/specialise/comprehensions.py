@@ -1,10 +1,12 @@
 """Comprehensions: worked out at once, item by item."""
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import gast
 
+from ..unparse import unparse
 from .control import truth
 from .iteration import elements
 from .machine import Specialiser
@@ -60,12 +62,24 @@ def generate(s: Specialiser, generators: list[Any], position: int, frame: Frame,
     outer = frame.parent if position == 0 else frame
     for item in elements(s, s.evaluate(generator.iter, outer), generator.iter):
         s.assign(generator.target, item, frame)
-        if all(keeps(s, test, frame) for test in generator.ifs):
+        if all(keeps(s, test, generator, frame) for test in generator.ifs):
             generate(s, generators, position + 1, frame, produce)
 
 
-def keeps(s: Specialiser, test: Any, frame: Frame) -> bool:
+def keeps(s: Specialiser, test: Any, generator: Any, frame: Frame) -> bool:
     kept = truth(s, s.evaluate(test, frame), test)
     if not isinstance(kept, bool):
-        raise s.need_static(kept, "the condition of a comprehension", test)
+        raise s.need_static(kept, "the condition of a comprehension", test, masked(generator))
     return kept
+
+
+def masked(generator: Any) -> str:
+    """What to write for the items of an array that fulfil a condition: x[x > 0]."""
+    simple = isinstance(generator.target, gast.Name) and isinstance(generator.iter, gast.Name)
+    if not simple or len(generator.ifs) > 1:
+        return "choose items of an array with a mask, as in x[x > 0]"
+    test = copy.deepcopy(generator.ifs[0])
+    for part in gast.walk(test):
+        if isinstance(part, gast.Name) and part.id == generator.target.id:
+            part.id = generator.iter.id
+    return f"choose the items with a mask: {generator.iter.id}[{unparse(test).strip()}]"

@@ -15,6 +15,7 @@ from .indexing import get_item
 from .iteration import elements
 from .machine import Specialiser
 from .operators import OPERATORS, binary, compare_two, user_operator
+from .places import Place, item_or_undefined
 from .scope import inner_scope
 from .store import Frame, Location
 from .texts import joined_string
@@ -58,8 +59,8 @@ def load_name(s: Specialiser, wanted: str, frame: Frame, node: Any) -> Any:
             if wanted in holder.scope.generated:
                 return None
             kind = UnboundLocalError if holder is frame else NameError
-            raise kind(f"cannot access local variable '{wanted}' where it is not associated with a value\n"
-                       f"{s.location(node)}")
+            text = f"cannot access local variable '{wanted}' where it is not associated with a value"
+            raise s.located(kind(text), node)
         if holder.parent is None:
             break
         holder = holder.parent
@@ -71,15 +72,15 @@ def outside_name(s: Specialiser, wanted: str, frame: Frame, node: Any) -> Any:
     closure = getattr(frame, "closure", None) or {}
     module = frame.scope.module
     if wanted in closure:
-        cell = closure[wanted]
-        return s.outside(lambda: cell.cell_contents, wanted, frame.scope.quiet)
+        place = Place(closure[wanted]).attribute("cell_contents")
+        return s.outside(place, wanted, not frame.scope.users)
     if wanted in module:
-        return s.outside(lambda: module[wanted], wanted, frame.scope.quiet)
+        return s.outside(Place(module).item(wanted), wanted, not frame.scope.users)
     found = getattr(builtins, wanted, UNDEFINED)
     if found is UNDEFINED:
-        raise NameError(f"name '{wanted}' is not defined{s.where(node)}")
+        raise s.located(NameError(f"name '{wanted}' is not defined"), node)
     if not frame.scope.quiet:
-        s.guard((module, wanted), lambda: module.get(wanted, UNDEFINED), UNDEFINED)
+        s.guard((module, wanted), Place(module).then(item_or_undefined, wanted), UNDEFINED)
     return found
 
 

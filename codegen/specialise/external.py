@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core import ArrayType, Variable, type_of
+from .places import Place
 
 FEW = 32
 
@@ -62,8 +63,8 @@ class Externals:
     def bring_in(
         self, value: Any, fetch: Callable[[], Any] | None, name: str | None, few: bool = True
     ) -> Any:
-        """A value from outside, as the specialiser may use it."""
-        key = (id(value), name if isinstance(value, (float, complex, np.generic)) else None)
+        """A value from outside, as the specialiser may use it; read at each place, since one may change."""
+        key = (id(value), place_key(fetch, name if isinstance(value, (float, complex, np.generic)) else None))
         if key in self.known and self.known[key][0] is value:
             return self.known[key][1]
         made = self.made(value, fetch, name, few)
@@ -72,7 +73,7 @@ class Externals:
 
     def made(self, value: Any, fetch: Callable[[], Any] | None, name: str | None, few: bool) -> Any:
         if isinstance(value, np.ndarray) and value.dtype.kind in "biufc" and value.ndim:
-            return self.capture(value, fetch or (lambda: value), name)
+            return self.capture(value, fetch or Place(value), name)
         inexact = isinstance(value, (float, complex, np.inexact)) or (
             isinstance(value, np.ndarray) and value.dtype.kind in "fc")
         if inexact and few and fetch is not None:
@@ -115,7 +116,20 @@ class Externals:
         return made
 
 
+def place_key(fetch: Callable[[], Any] | None, name: str | None) -> Any:
+    """The same for two readings of one place."""
+    if not isinstance(fetch, Place):
+        return name
+    try:
+        hash(fetch.steps)
+    except TypeError:
+        return name
+    return id(fetch.root), fetch.steps
+
+
 def item_of(fetch: Callable[[], Any] | None, key: Any) -> Callable[[], Any] | None:
+    if isinstance(fetch, Place):
+        return fetch.item(key)
     return None if fetch is None else lambda: fetch()[key]
 
 

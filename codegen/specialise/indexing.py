@@ -36,7 +36,7 @@ def get_item(s: Specialiser, container: Any, index: Any, node: Any) -> Any:
         try:
             return container[s.static_int(index, f"an index into a {type(container).__name__}", node)]
         except IndexError as error:
-            raise IndexError(f"{error}{s.where(node)}") from None
+            raise s.located(IndexError(f"{error}"), node) from None
     method = python_method(container, "__getitem__")
     if method is not None:
         return s.call(method, [container, index], {}, node)
@@ -135,7 +135,7 @@ def set_item(s: Specialiser, container: Any, index: Any, value: Any, node: Any) 
         set_element(s, container, index, value, node)
         return
     if is_dynamic(container):
-        raise TypeError(f"a scalar does not support item assignment{s.where(node)}")
+        raise s.located(TypeError("a scalar does not support item assignment"), node)
     if isinstance(container, (list, dict)):
         if not s.is_internal(container):
             raise s.unsupported(
@@ -162,9 +162,9 @@ def set_item(s: Specialiser, container: Any, index: Any, value: Any, node: Any) 
         return
     method = python_method(container, "__setitem__")
     if method is None:
-        raise TypeError(
-            f"'{type(container).__name__}' object does not support item assignment{s.where(node)}"
-        )
+        raise s.located(TypeError(
+            f"'{type(container).__name__}' object does not support item assignment"
+        ), node)
     s.call(method, [container, index, value], {}, node)
 
 
@@ -172,7 +172,7 @@ def set_element(s: Specialiser, array: Array, index: Any, value: Any, node: Any)
     if isinstance(value, (list, tuple)):
         value = s.as_array(value)
     if not s.number(value):
-        raise TypeError(f"cannot write a {type(value).__name__} into an array{s.where(node)}")
+        raise s.located(TypeError(f"cannot write a {type(value).__name__} into an array"), node)
     canonical = canonical_index(s, s.shape(array), index, node)
     if is_basic(canonical) and array.path and by_basic_index(array.path[-1]):
         merged = compose(array.path[-1].operands[0], canonical)
@@ -214,12 +214,12 @@ def canonical_index(s: Specialiser, shape: tuple, index: Any, node: Any) -> tupl
     parts = [part for one in parts for part in canonical_part(s, one, node)]
     consumed = sum(1 for part in parts if part is not None and part is not Ellipsis)
     if consumed > len(shape):
-        raise IndexError(
+        raise s.located(IndexError(
             f"too many indices for array: array is {len(shape)}-dimensional, but {consumed} were "
-            f"indexed{s.where(node)}"
-        )
+            f"indexed"
+        ), node)
     if parts.count(Ellipsis) > 1:
-        raise IndexError(f"an index can only have a single ellipsis ('...'){s.where(node)}")
+        raise s.located(IndexError("an index can only have a single ellipsis ('...')"), node)
     if Ellipsis in parts:
         at = parts.index(Ellipsis)
         parts[at:at + 1] = [slice(None)] * (len(shape) - consumed)
@@ -252,10 +252,10 @@ def canonical_part(s: Specialiser, part: Any, node: Any) -> list[Any]:
     if not is_dynamic(part):
         method = python_method(part, "__index__")
         if method is None:
-            raise IndexError(
+            raise s.located(IndexError(
                 "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or "
-                f"boolean arrays are valid indices{s.where(node)}"
-            )
+                "boolean arrays are valid indices"
+            ), node)
         return [s.call(method, [part], {}, node)]
     kind = s.type(part)
     if kind.dtype.kind == "b":
@@ -265,8 +265,8 @@ def canonical_part(s: Specialiser, part: Any, node: Any) -> list[Any]:
         found = s.emit("nonzero", part)
         return [s.operand(f) for f in (found if isinstance(found, tuple) else (found,))]
     if kind.dtype.kind not in "iu":
-        raise IndexError("arrays used as indices must be of integer (or boolean) type, and "
-                         f"this one is {kind.dtype}{s.where(node)}")
+        raise s.located(IndexError("arrays used as indices must be of integer (or boolean) type, and "
+                         f"this one is {kind.dtype}"), node)
     return [s.operand(part)]
 
 
@@ -292,8 +292,7 @@ def bound(s: Specialiser, value: Any, node: Any) -> Any:
         return int(value)
     if is_dynamic(value) and s.type(value).dtype.kind in "iu" and not s.type(value).shape:
         return s.operand(value)
-    raise TypeError("slice indices must be integers or None or have an __index__ method\n"
-                    f"{s.location(node)}")
+    raise s.located(TypeError("slice indices must be integers or None or have an __index__ method"), node)
 
 
 def check_bounds(s: Specialiser, index: Any, size: Any, axis: int, node: Any) -> None:
@@ -302,8 +301,8 @@ def check_bounds(s: Specialiser, index: Any, size: Any, axis: int, node: Any) ->
     if isinstance(index, int):
         if isinstance(size, int):
             if not -size <= index < size:
-                raise IndexError(f"index {index} is out of bounds for axis {axis} with size {size}\n"
-                                 f"{s.location(node)}")
+                text = f"index {index} is out of bounds for axis {axis} with size {size}"
+                raise s.located(IndexError(text), node)
             return
         bound_below = builder.lower_bound(size) or 0
         if -bound_below <= index < bound_below:

@@ -9,6 +9,7 @@ from typing import Any
 
 from ..core import Variable
 from .attributes import python_method
+from .complaints import complaint
 from .growing import as_rows, growing_of, item_of, refuse
 from .indexing import get_item
 from .machine import Specialiser
@@ -108,7 +109,7 @@ def elements(s: Specialiser, iterable: Any, node: Any) -> Iterable[Any]:
     try:
         return iter(iterable)
     except TypeError:
-        raise TypeError(f"'{type(iterable).__name__}' object is not iterable{s.where(node)}") from None
+        raise s.located(TypeError(f"'{type(iterable).__name__}' object is not iterable"), node) from None
 
 
 def known_range(s: Specialiser, of: Range, node: Any) -> range:
@@ -118,7 +119,7 @@ def known_range(s: Specialiser, of: Range, node: Any) -> range:
 def elements_of_array(s: Specialiser, array: Any, node: Any) -> Iterable[Any]:
     shape = s.shape(array)
     if not shape:
-        raise TypeError(f"iteration over a 0-d array{s.where(node)}")
+        raise complaint(s, iter, [array], node)
     count = s.static_int(shape[0], "the length of an array that is iterated over", node)
     return (get_item(s, array, k, node) for k in range(count))
 
@@ -153,10 +154,10 @@ def make_range(s: Specialiser, arguments: list, keywords: dict, node: Any) -> An
     bounds = [a if is_dynamic(a) else operator.index(a) for a in arguments]
     for b in bounds:
         if is_dynamic(b) and s.type(b).dtype.kind not in "iu":
-            raise TypeError(f"'{s.type(b)}' object cannot be interpreted as an integer{s.where(node)}")
+            raise s.located(TypeError(f"'{s.type(b)}' object cannot be interpreted as an integer"), node)
     start, stop, step = (0, bounds[0], 1) if len(bounds) == 1 else (*bounds, 1)[:3]
     if isinstance(step, int) and step == 0:
-        raise ValueError(f"range() arg 3 must not be zero{s.where(node)}")
+        raise s.located(ValueError("range() arg 3 must not be zero"), node)
     return Range(start, stop, step)
 
 
@@ -193,7 +194,8 @@ def make_filter(s: Specialiser, arguments: list, keywords: dict, node: Any) -> A
     for item in elements(s, iterable, node):
         test = s.truth(item if function is None else s.call(function, [item], {}, node), node)
         if not isinstance(test, bool):
-            raise s.need_static(test, "the condition of filter", node)
+            remedy = "choose items of an array with a mask, as in x[x > 0]"
+            raise s.need_static(test, "the condition of filter", node, remedy)
         if test:
             kept.append(item)
     return kept

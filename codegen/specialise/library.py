@@ -1,17 +1,19 @@
 """Calling the library's functions: a primitive is emitted, a composition is read as Python."""
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from ..core import Variable, variables_in
 from ..registry import METHODS, Primitive, lookup
+from .complaints import complaint
 from .container_methods import container_method
 from .growing import growing_of, refuse, rows
 from .indexing import get_element, set_element
 from .machine import Specialiser
-from .operators import as_array
+from .operators import as_array, numpys
 from .values import Array, ArrayMethod, has_dynamic, is_dynamic
 
 NATIVE_MODULES = frozenset(
@@ -121,11 +123,11 @@ def emit_primitive(s: Specialiser, function: Any, known: Primitive, arguments: l
         return emit_view(s, known, arguments, keywords, node)
     if dtype is not None:
         arguments = [s.emit("astype", a, dtype=np.dtype(dtype)) for a in arguments]
-    numpys = isinstance(function, np.ufunc) and not s.quiet
-    if numpys and known.name in PYTHON_RAISES:
+    of_numpy = isinstance(function, np.ufunc) and not s.quiet
+    if of_numpy and known.name in PYTHON_RAISES:
         arguments = [strong(s, arguments[0]), *arguments[1:]]
     result = s.emit(known, *arguments, **keywords)
-    return strong(s, result) if numpys else result
+    return strong(s, result) if of_numpy else result
 
 
 # What Python refuses for some numbers, and NumPy gives inf or nan for.
@@ -133,12 +135,8 @@ PYTHON_RAISES = {"divide", "floor_divide", "remainder", "power"}
 
 
 def strong(s: Specialiser, result: Any) -> Any:
-    """A Python scalar as the NumPy scalar that a ufunc makes of it."""
-    if isinstance(result, tuple):
-        return tuple(strong(s, part) for part in result)
-    if isinstance(result, Variable) and getattr(result.type, "weak", False):
-        return s.emit("astype", result, dtype=result.type.dtype)
-    return np.asarray(result)[()] if type(result) in (float, int, complex, bool) else result
+    """A result with NumPy's scalars for Python's."""
+    return tuple(map(partial(strong, s), result)) if isinstance(result, tuple) else numpys(s, result)
 
 
 def emit_view(s: Specialiser, known: Primitive, arguments: list, keywords: dict, node: Any) -> Any:
@@ -242,7 +240,7 @@ def call_native(s: Specialiser, function: Any, arguments: list, keywords: dict, 
     name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None) or repr(function)
     module = getattr(function, "__module__", None) or type(getattr(function, "__self__", None)).__module__
     if not callable(function):
-        raise TypeError(f"'{type(function).__name__}' object is not callable{s.where(node)}")
+        raise complaint(s, lambda value: value(), [function], node)
     if has_dynamic((arguments, keywords)):
         raise s.unsupported(f"{name} has no rule, and is called with a value known only at run time",
                             "use a NumPy function that chainrule knows, or register a rule for it", node)

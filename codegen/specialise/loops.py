@@ -179,6 +179,15 @@ class Loop:
         )
         return found.with_shape(sizes)
 
+    def in_sizes_of(self, before: Any, end: Any, open_end: Any) -> Any:
+        """The type at the end of the body, with the sizes at its head where these are known to be equal."""
+        if isinstance(end, StackType) or isinstance(before, StackType) or before.ndim != end.ndim:
+            return open_end
+        sizes = zip(before.shape, end.shape, open_end.shape, strict=True)
+        return open_end.with_shape(tuple(
+            first if first is not None and self.s.builder.same(first, last) else opened
+            for first, last, opened in sizes))
+
     def widen_leaf(
         self, place: Location, state: Carried, number: int, end: Any, inner: set[Variable]
     ) -> bool:
@@ -189,7 +198,7 @@ class Loop:
             before = self.s.type(state.initial[number])
         else:
             before = have.type
-        joined = join_types(before, self.open_type(end, inner))
+        joined = join_types(before, self.in_sizes_of(before, self.s.type(end), self.open_type(end, inner)))
         if joined is None:
             error = self.s.unsupported(f"'{place.key}' changes its number of dimensions in a loop",
                                        "keep its rank the same in every iteration", self.node)

@@ -16,7 +16,7 @@ from ..errors import UnsupportedError, location_of
 from ..parse import Source
 from ..registry import PRIMITIVES, Primitive, array_scalar
 from .store import Frame, Location, Store
-from .values import UNDEFINED, Array, Cell, Conflict, Maybe, ViewStep, has_dynamic, is_dynamic
+from .values import UNDEFINED, Array, Cell, Conflict, Maybe, ViewStep, has_dynamic, is_dynamic, keeps_order
 
 
 class NeedStatic(Exception):
@@ -83,7 +83,10 @@ class Specialiser:
         self.tests: list[Any] = []
         self.frames: list[Frame] = []
         self.diagonal = False
+        # Twice the number of derivatives taken of what is emitted, and one more where it is transposed only.
+        self.differentiating = 0
         self.growing = True
+        self.infinite = False
         self.returned: SourceLocation | None = None
 
     # where we are
@@ -98,6 +101,9 @@ class Specialiser:
         self.builder.location = self.location(node)
         try:
             yield
+        except Exception as error:
+            self.located(error, node)
+            raise
         finally:
             self.builder.location = before
 
@@ -105,11 +111,6 @@ class Specialiser:
         if self.quiet or node is None:
             return self.builder.location
         return location_of(node, self.sources[-1])
-
-    def where(self, node: Any) -> str:
-        """The place of a node as further lines of a message, where there is one."""
-        location = self.location(node)
-        return "" if location is None else f"\n{location}"
 
     def unsupported(self, what: str, remedy: str | None = None, node: Any = None) -> UnsupportedError:
         return UnsupportedError(what, remedy, self.location(node))
@@ -189,6 +190,7 @@ class Specialiser:
             raise self.refuse_write(cell, node)
         if not all(step.writable for step in array.path):
             raise self.located(ValueError("assignment destination is read-only"), node)
+        self.note_write(cell, node)
         contents = [cell.value]
         for step in array.path:
             contents.append(self.builder.emit(step.primitive, contents[-1], *step.operands, **step.static))
@@ -197,6 +199,12 @@ class Specialiser:
         if isinstance(new, Variable) and new.name is None and isinstance(cell.value, Variable):
             new.name = cell.value.name
         self.store.write(Location("cell", cell), new)
+
+    def note_write(self, cell: Cell | None, node: Any) -> None:
+        """Note where an array is written first, and what it is a copy of."""
+        while cell is not None and not cell.writes:
+            cell.writes.append(self.location(node))
+            cell = cell.origin
 
     def refuse_write(self, cell: Cell, node: Any) -> Exception:
         error = self.unsupported(f"this array is written in place, but {cell.ambiguous}",
@@ -241,10 +249,11 @@ class Specialiser:
             return int(value)
         raise self.need_static(value, what, node)
 
-    def need_static(self, value: Any, what: str, node: Any = None) -> Exception:
+    def need_static(self, value: Any, what: str, node: Any = None, remedy: str | None = None) -> Exception:
         """The exception to raise where `value` must be known: Unroll, NeedStatic or a refusal."""
-        error = self.unsupported(f"{what} must be known before the function runs, and depends on its data",
-                                 "make it an argument that is a Python int, or a static argument", node)
+        remedy = remedy or "make it an argument that is a Python int, or a static argument"
+        text = f"{what} must be known before the function runs, and depends on its data"
+        error = self.unsupported(text, remedy, node)
         if not isinstance(value, (Variable, Array)):
             return self.unsupported(f"{what} cannot be a {type(value).__name__}", None, node)
         roots, pins = self.origins(self.operand(value))
@@ -321,7 +330,8 @@ class Specialiser:
 
     def located(self, error: Exception, node: Any) -> Exception:
         """An exception that also says where in the user's code it happened."""
-        if getattr(error, "located", False) or hasattr(error, "remedy") or self.quiet:
+        known = getattr(error, "located", False) or hasattr(error, "remedy")
+        if known or self.quiet or isinstance(error, (NeedStatic, Unroll, NotGrowing, BranchEnds)):
             return error
         where = self.location(node)
         if where is not None:
@@ -371,27 +381,6 @@ class Specialiser:
         if has_dynamic(key):
             raise self.need_static(key, "a key of a dictionary or set", node)
         return key
-
-
-def keeps_order(step: ViewStep) -> bool:
-    """Whether a view of a contiguous array is contiguous: integers, one slice, then whole axes."""
-    if step.primitive.name == "reshape":
-        return True
-    if step.primitive.name != "getitem":
-        return False
-    parts = [part for part in step.operands[0] if part is not None]
-    while (
-        parts
-        and not isinstance(parts[0], slice)
-        and not (isinstance(parts[0], Variable) and parts[0].type.shape)
-    ):
-        parts.pop(0)
-    return all(
-        isinstance(part, slice)
-        and part.step in (None, 1)
-        and (k == 0 or part.start is None and part.stop is None)
-        for k, part in enumerate(parts)
-    )
 
 
 __all__ = ["BranchEnds", "Frame", "NeedStatic", "Specialiser", "Unroll", "has_dynamic"]

@@ -10,6 +10,7 @@ import numpy as np
 from ..core import INT, Variable
 from ..registry import PRIMITIVES
 from .attributes import python_method
+from .complaints import complaint
 from .control import truth
 from .growing import appended, as_rows, growing_of, refuse
 from .iteration import elements
@@ -57,7 +58,7 @@ def binary(s: Specialiser, kind: Any, left: Any, right: Any, node: Any) -> Any:
     native, primitive = OPERATORS[type(kind)]
     if is_dynamic(left) or is_dynamic(right) or isinstance(left, np.ndarray) or isinstance(right, np.ndarray):
         if s.number(left) and s.number(right):
-            return s.emit(primitive, left, right)
+            return s.emit(primitive, numpys(s, left) if poles(s, primitive, right) else left, right)
         return mixed(s, kind, left, right, node)
     if growing_of(left) is not None or growing_of(right) is not None:
         return growing_operation(s, kind, left, right, node)
@@ -75,31 +76,36 @@ def binary(s: Specialiser, kind: Any, left: Any, right: Any, node: Any) -> Any:
     return s.store.new(result) if isinstance(result, (list, dict, set)) else result
 
 
+def poles(s: Specialiser, primitive: str, right: Any) -> bool:
+    """Whether an operation that Python refuses for some numbers is to give what NumPy gives for them."""
+    negative = is_dynamic(right) or isinstance(right, (int, float)) and right < 0
+    return s.infinite and (primitive == "divide" or primitive == "power" and negative)
+
+
+def numpys(s: Specialiser, value: Any) -> Any:
+    """A Python scalar as the NumPy scalar that a ufunc makes of it."""
+    if isinstance(value, Variable) and getattr(value.type, "weak", False):
+        return s.emit("astype", value, dtype=value.type.dtype)
+    return np.asarray(value)[()] if type(value) in (float, int, complex, bool) else value
+
+
 def mixed(s: Specialiser, kind: Any, left: Any, right: Any, node: Any) -> Any:
     """An operation on an array or number known at run time and something else."""
     if isinstance(left, (list, tuple)) and isinstance(right, (list, tuple)) is False and s.type(right).shape:
         return s.emit(OPERATORS[type(kind)][1], as_array(s, left), right)
     if isinstance(right, (list, tuple)) and is_dynamic(left) and s.type(left).shape:
         return s.emit(OPERATORS[type(kind)][1], left, as_array(s, right))
-    if (
-        isinstance(kind, gast.Mult)
-        and isinstance(left, (list, tuple))
-        or isinstance(right, (list, tuple, str))
-    ):
+    if isinstance(kind, gast.Mult) and isinstance(left if s.number(right) else right, (list, tuple, str)):
         count, items = (right, left) if isinstance(left, (list, tuple)) else (left, right)
         return items * s.static_int(count, "the number of repetitions", node)
-    if isinstance(left, (str, Text)) or isinstance(right, (str, Text)):
+    if isinstance(left, (str, Text)) and (isinstance(kind, gast.Mod) or isinstance(right, (str, Text))):
         return text_operation(s, kind, left, right, node)
     special = user_operator(s, kind, left, right, node)
     if special is not NotImplemented:
         return special
     if isinstance(kind, (gast.Eq, gast.NotEq)):
         return isinstance(kind, gast.NotEq)
-    raise TypeError(f"unsupported operand types: {shown(s, left)} and {shown(s, right)}{s.where(node)}")
-
-
-def shown(s: Specialiser, value: Any) -> str:
-    return f"array {s.type(value)}" if is_dynamic(value) else type(value).__name__
+    raise complaint(s, OPERATORS[type(kind)][0], [left, right], node)
 
 
 def as_array(s: Specialiser, value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from ..core import INT, Variable
+from ..core import BOOL, INT, Variable
 from ..registry import PRIMITIVES
 from .branches import branch
 from .control import truth
@@ -16,7 +16,7 @@ from .growing import as_rows
 from .iteration import elements, make_reversed
 from .machine import Specialiser
 from .operators import binary
-from .values import Array, has_dynamic
+from .values import Array, Growing, has_dynamic
 
 
 def extreme(kind: Any, primitive: str) -> Any:
@@ -26,12 +26,12 @@ def extreme(kind: Any, primitive: str) -> Any:
         key = keywords.get("key")
         arguments = [as_rows(s, a) for a in arguments]
         if len(arguments) == 1 and isinstance(arguments[0], Array) and key is None:
-            return s.call(np.max if primitive == "maximum" else np.min, [arguments[0]], {}, node)
+            return extreme_of_array(s, kind, arguments[0], keywords, node)
         items = list(elements(s, arguments[0], node)) if len(arguments) == 1 else list(arguments)
         if not items and "default" in keywords:
             return keywords["default"]
         if not items:
-            raise ValueError(f"{kind.__name__}() arg is an empty sequence{s.where(node)}")
+            raise s.located(ValueError(f"{kind.__name__}() arg is an empty sequence"), node)
         value = lambda item: item if key is None else s.call(key, [item], {}, node)
         if not has_dynamic(items) and key is None:
             return kind(items)
@@ -52,6 +52,35 @@ def extreme(kind: Any, primitive: str) -> Any:
     return run
 
 
+def extreme_of_array(s: Specialiser, kind: Any, array: Array, keywords: dict, node: Any) -> Any:
+    """min or max of the numbers in an array. Python passes over NaN, but for one at the beginning."""
+    length = flat_length(s, array, node)
+    if not isinstance(length, int) and not s.builder.lower_bound(length):
+        if "default" in keywords:
+            raise s.need_static(length, "the length of an array with a default", node)
+        filled = s.builder.emit(PRIMITIVES["greater"], length, 0)
+        message = f"{kind.__name__}() arg is an empty sequence"
+        s.builder.emit(PRIMITIVES["check"], filled, exception="ValueError", message=message)
+    if length == 0:
+        if "default" in keywords:
+            return keywords["default"]
+        raise s.located(ValueError(f"{kind.__name__}() arg is an empty sequence"), node)
+    numbers: Any = array
+    if s.type(array).dtype.kind == "f":
+        passed = s.call(np.isnan, [array], {}, node)
+        numbers = s.call(np.where, [passed, s.get_item(array, 0, node), array], {}, node)
+    return s.call(np.max if kind is max else np.min, [numbers], {}, node)
+
+
+def flat_length(s: Specialiser, array: Array, node: Any) -> Any:
+    """The length of an array of numbers; the truth of rows would be ambiguous."""
+    length, *rest = s.shape(array)
+    if rest:
+        raise s.unsupported("the truth value of an array with more than one element is ambiguous",
+                            "use np.max, np.min, np.any, np.all or np.sort with an axis", node)
+    return length
+
+
 NO_FRAME: Any = None
 
 
@@ -64,7 +93,9 @@ def quantifier(conjunctive: bool) -> Any:
     def run(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
         iterable = as_rows(s, *arguments)
         if isinstance(iterable, Array):
-            return s.call(np.all if conjunctive else np.any, [iterable], {}, node)
+            flat_length(s, iterable, node)
+            test = s.call(np.all if conjunctive else np.any, [iterable], {}, node)
+            return s.emit("astype", test, dtype=BOOL.dtype, weak=True)
         result: Any = conjunctive
         for item in elements(s, iterable, node):
             test = truth(s, item, node)
@@ -91,9 +122,13 @@ def known_beginning(key: Any) -> tuple:
 def make_sorted(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
     (iterable,) = arguments
     key, backwards = keywords.get("key"), keywords.get("reverse", False)
-    if isinstance(iterable, Array) and key is None:
+    if isinstance(iterable, Array) and key is None and s.growing:
+        length = flat_length(s, iterable, node)
         in_order = s.call(np.sort, [iterable], {}, node)
-        return make_reversed(s, [in_order], {}, node) if backwards else in_order
+        if backwards:
+            in_order = make_reversed(s, [in_order], {}, node)
+        known = isinstance(length, int)
+        return s.store.new(list(elements(s, in_order, node)) if known else [Growing(in_order, length, False)])
     items = list(elements(s, iterable, node))
     keys = [item if key is None else s.call(key, [item], {}, node) for item in items]
     if has_dynamic(keys):

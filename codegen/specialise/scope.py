@@ -10,6 +10,7 @@ import gast
 
 from ..jumps import lower_jumps
 from ..live_names import assigned_names, live_after
+from ..matching import without_match
 from ..parse import Source, parse
 
 
@@ -17,10 +18,12 @@ class Scope:
     """A function's body, ready to be run by the specialiser."""
 
     def __init__(self, tree: Any, source: Source | None, module: dict, quiet: bool):
+        tree = without_match(tree, source)
         self.tree = tree
         self.source = source
         self.module = module
         self.quiet = quiet
+        self.users = not quiet and not is_foreign(module.get("__name__"))
         self.name = getattr(tree, "name", "<lambda>")
         body = tree.body if isinstance(tree.body, list) else [gast.Return(tree.body)]
         if isinstance(tree, gast.Lambda):
@@ -89,3 +92,8 @@ def is_ours(module: str | None) -> bool:
     """Whether a module is chainrule's own, whose lines are nobody's business."""
     root = __name__.split(".")[0]
     return module is not None and module.split(".")[0] == root and ".tools." not in module
+
+
+def is_foreign(module: str | None) -> bool:
+    """Whether a module is NumPy's or SciPy's, whose functions are read on the user's behalf."""
+    return module is not None and module.split(".")[0] in ("numpy", "scipy")

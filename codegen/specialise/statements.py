@@ -4,21 +4,22 @@ from __future__ import annotations
 import builtins
 import importlib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 import gast
 import numpy as np
 
+from ..core import Block, If
 from ..errors import ChainruleError
 from ..registry import PRIMITIVES
 from .assignment import annotated, assign_statement, augmented, delete, place_of
 from .branches import branch
-from .control import truth
+from .control import attempt, truth
 from .expressions import evaluate, make_closure
 from .loop_statements import for_statement, while_statement
 from .machine import BranchEnds, NeedStatic, Specialiser, Unroll
 from .store import Frame
-from .texts import text_of
+from .texts import known_text, template
 
 
 def run(s: Specialiser, statements: Iterable[Any], frame: Frame) -> Any:
@@ -38,14 +39,13 @@ def run(s: Specialiser, statements: Iterable[Any], frame: Frame) -> Any:
 
 def describe(node: Any) -> str:
     names = {"AsyncFunctionDef": "async def", "AsyncFor": "async for", "AsyncWith": "async with",
-             "TryStar": "try/except*", "ClassDef": "a class defined inside a function", "Match": "match"}
+             "TryStar": "try/except*", "ClassDef": "a class defined inside a function"}
     return names.get(type(node).__name__, type(node).__name__.lower())
 
 
 REMEDIES = {
     gast.AsyncFunctionDef: "write an ordinary function",
     gast.ClassDef: "define the class at the top of its module",
-    gast.Match: "write if and elif",
     gast.Try: "test for the condition with if",
 }
 
@@ -74,12 +74,18 @@ def assertion(s: Specialiser, node: Any, frame: Frame) -> None:
     test = truth(s, evaluate(s, node.test, frame), node.test)
     if test is True:
         return
-    message = text_of(s, evaluate(s, node.msg, frame), node) if node.msg is not None else ""
-    if test is False and not s.uncertain:
-        raise s.located(AssertionError(message) if node.msg is not None else AssertionError(), node)
-    s.builder.emit(PRIMITIVES["check"], test, exception="AssertionError", message=message)
+
+    def fail() -> None:
+        failure(s, AssertionError, [evaluate(s, node.msg, frame)] if node.msg is not None else [], node)
+
     if test is False:
-        raise BranchEnds
+        fail()
+    block, _, _ = attempt(s, fail)
+    *before, check = block.statements
+    if before:
+        s.builder.append(If((), test, Block(), block, s.location(node)))
+    else:
+        s.builder.emit(check.primitive, test, *check.operands[1:], **check.static)
 
 
 def raising(s: Specialiser, node: Any, frame: Frame) -> None:
@@ -90,23 +96,34 @@ def raising(s: Specialiser, node: Any, frame: Frame) -> None:
     kind = evaluate(s, call.func if isinstance(call, gast.Call) else call, frame)
     arguments = [evaluate(s, a, frame) for a in call.args] if isinstance(call, gast.Call) else []
     kind = getattr(kind, "value", kind)
+    if isinstance(kind, BaseException):
+        kind, arguments = type(kind), list(kind.args)
     if not (isinstance(kind, type) and issubclass(kind, BaseException)):
         raise s.unsupported(
             "raising something that is not an exception class", "raise ValueError(message)", node
         )
-    message = text_of(s, arguments[0], node) if arguments else ""
+    failure(s, kind, arguments, node)
+
+
+def failure(s: Specialiser, kind: type, arguments: list, node: Any) -> NoReturn:
+    """Raise an exception now, or where the program takes this path."""
     if not s.uncertain:
-        raise s.located(kind(message, *arguments[1:]) if arguments else kind(), node)
+        raise s.located(kind(*(known_text(s, argument, node) for argument in arguments)), node)
     if getattr(builtins, kind.__name__, None) is not kind:
         raise s.unsupported(f"raising {kind.__name__} under a condition known only at run time",
                             "raise one of Python's own exceptions", node)
-    s.builder.emit(PRIMITIVES["check"], False, exception=kind.__name__, message=message)
+    message, values = template(s, arguments[0] if len(arguments) == 1 else tuple(arguments) or "", node)
+    s.builder.emit(PRIMITIVES["check"], False, *values, exception=kind.__name__, message=message)
     raise BranchEnds
 
 
 def with_statement(s: Specialiser, node: Any, frame: Frame) -> None:
     for item in node.items:
         manager = evaluate(s, item.context_expr, frame)
+        hook = getattr(type(manager), "__specialise_with__", None)
+        if hook is not None:
+            hook(manager, s, node, frame)
+            return
         if not isinstance(manager, np.errstate):
             raise s.unsupported(
                 f"with {type(manager).__name__}", "use it outside of the function", item.context_expr

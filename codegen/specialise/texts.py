@@ -1,13 +1,17 @@
 """Strings of which parts are known only at run time: good for print and for the messages of exceptions."""
 from __future__ import annotations
 
+import dataclasses
+import re
 import string
 from typing import Any
 
 import gast
 
+from ..core import ArrayType
 from ..registry import PRIMITIVES
-from .machine import Specialiser
+from .attributes import python_method
+from .machine import NeedStatic, Specialiser
 from .store import Frame
 from .values import Shown, Text, has_dynamic, is_dynamic
 
@@ -39,11 +43,23 @@ def shown(s: Specialiser, value: Any, conversion: str = "", form: Any = "", node
         convert = {"": lambda v: v, "s": str, "r": repr, "a": ascii}[conversion]
         return [format(convert(value), form)]
     if is_dynamic(value):
-        return [Shown(value, conversion, form)]
+        same = conversion == "s" and not form and shown_alike(s.type(value))
+        return [Shown(value, "" if same else conversion, form)]
     if type(value) in (list, tuple, dict):
         return shown_container(s, value, node)
+    special = ("__repr__",) if conversion == "r" else ("__str__", "__repr__")
+    method = next(filter(None, (python_method(value, name) for name in special)), None)
+    if method is not None and not form:
+        return shown(s, s.call(method, [value], {}, node), "", "", node)
+    if dataclasses.is_dataclass(value):
+        return shown_record(s, value, node)
     raise s.unsupported(f"the text of a {type(value).__name__} with parts known only at run time",
                         "show its parts one by one", node)
+
+
+def shown_alike(of: ArrayType) -> bool:
+    """Whether format(value) is str(value): NumPy formats its numbers of low precision as Python's."""
+    return bool(of.shape) or of.dtype.char in "?bBhHiIlLqQdD"
 
 
 def shown_container(s: Specialiser, value: Any, node: Any) -> list[Any]:
@@ -52,6 +68,15 @@ def shown_container(s: Specialiser, value: Any, node: Any) -> list[Any]:
         value, dict) else [shown(s, item, "r", "", node) for item in value]
     closing = "," + closing if isinstance(value, tuple) and len(value) == 1 else closing
     return [opening, *separated(", ", items), closing]
+
+
+def shown_record(s: Specialiser, value: Any, node: Any) -> list[Any]:
+    """The text of a dataclass."""
+    fields = [f.name for f in dataclasses.fields(value) if f.repr]
+    items = [
+        [f"{name}=", *shown(s, s.get_attribute(value, name, node), "r", "", node)] for name in fields
+    ]
+    return [f"{type(value).__qualname__}(", *separated(", ", items), ")"]
 
 
 def separated(separator: str, groups: list[list[Any]]) -> list[Any]:
@@ -106,13 +131,23 @@ def percent(s: Specialiser, template: str, values: Any, node: Any) -> Any:
 def percent_part(s: Specialiser, flags: str, kind: str, value: Any, node: Any) -> list[Any]:
     if not has_dynamic(value):
         return [f"%{flags}{kind}" % value]
-    if kind in "sr":
-        return shown(s, value, kind, f">{flags}" if flags.isdigit() else flags, node)
-    if kind == "d" or not all(c.isdigit() or c in ".+" for c in flags):
+    known = re.fullmatch(r"([-+ #0]*)(\d*)(\.\d+)?", flags)
+    whole = is_dynamic(value) and s.type(value).dtype.kind in "iu"
+    if known is None or kind not in "sreEfFgGdiuxXo" or kind in "diuxXo" and not whole:
         raise s.unsupported(
             f"the format %{flags}{kind} of a value known only at run time", "use an f-string", node
         )
-    return shown(s, value, "", f"{flags}{kind}", node)
+    marks, width, precision = known.groups(default="")
+    if kind in "sr":
+        return shown(s, value, kind, aligned("<" if "-" in marks else ">", width) + precision, node)
+    sign = "+" if "+" in marks else " " if " " in marks else ""
+    zero = "0" if "0" in marks and "-" not in marks else ""
+    form = sign + "#" * ("#" in marks) + zero + width + precision + {"i": "d", "u": "d"}.get(kind, kind)
+    return shown(s, value, "", "<" * ("-" in marks) + form, node)
+
+
+def aligned(alignment: str, width: str) -> str:
+    return alignment + width if width else ""
 
 
 def added(s: Specialiser, left: Any, right: Any) -> Any:
@@ -121,8 +156,13 @@ def added(s: Specialiser, left: Any, right: Any) -> Any:
 
 
 def to_string(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
-    """str(value) and repr(value)."""
-    return together(shown(s, arguments[0], "", "", node)) if arguments else ""
+    """str(value)."""
+    return together(shown(s, arguments[0], "s", "", node)) if arguments else ""
+
+
+def to_repr(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    """repr(value)."""
+    return together(shown(s, arguments[0], "r", "", node))
 
 
 def to_format(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
@@ -140,9 +180,9 @@ def show(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
         operands = [s.operand(a) if is_dynamic(a) else str(a) for a in arguments]
         s.builder.emit(PRIMITIVES["print"], *operands, **options)
         return
-    parts = separated(options.pop("sep", " "), [shown(s, a, "", "", node) for a in arguments])
-    operands = [s.operand(part.value) for part in parts if isinstance(part, Shown)]
-    s.builder.emit(PRIMITIVES["print"], *operands, template="".join(map(field, parts)), **options)
+    text = together(separated(options.pop("sep", " "), [shown(s, a, "s", "", node) for a in arguments]))
+    message, operands = template(s, text, node)
+    s.builder.emit(PRIMITIVES["print"], *operands, template=message, **options)
 
 
 def field(part: Any) -> str:
@@ -153,8 +193,21 @@ def field(part: Any) -> str:
     return "{" + conversion + (f":{part.form}" if part.form else "") + "}"
 
 
-def text_of(s: Specialiser, value: Any, node: Any) -> str:
-    """A message for an exception; what is known only at run time is not in it."""
-    if isinstance(value, Text):
-        return "".join(part if isinstance(part, str) else "?" for part in value.parts)
-    return value if isinstance(value, str) else str(value) if not has_dynamic(value) else "?"
+def template(s: Specialiser, value: Any, node: Any) -> tuple[str, list[Any]]:
+    """The text of a value as a template for str.format, and the operands to fill in; as it is without any."""
+    if not has_dynamic(value):
+        return str(value), []
+    parts = shown(s, value, "s", "", node)
+    values = [s.operand(part.value) for part in parts if isinstance(part, Shown)]
+    return "".join(map(field, parts)), values
+
+
+def known_text(s: Specialiser, value: Any, node: Any) -> Any:
+    """A value in the message of an exception raised while specialising: sizes in it are asked for."""
+    if not has_dynamic(value):
+        return value
+    parts = shown(s, value, "s", "", node)
+    for part in parts:
+        if isinstance(part, Shown) and isinstance(need := s.need_static(part.value, "", node), NeedStatic):
+            raise need
+    return "".join(p if isinstance(p, str) else f"<{s.type(p.value)}>" for p in parts)

@@ -25,9 +25,14 @@ class Cell:
     `contiguous` is True (C order), or None where it cannot be known. `ambiguous` names the reason why
     other names may or may not share this buffer: then it can be read but not written. `stale` says why the
     contents are no longer known at all. `sizes` would, if they were known, settle whether it is ambiguous.
+    `origin` is the cell of which this is a copy that a derivative works on, which is then `copied`. `writes`
+    holds where the first write is, to this or to its copy.
     """
 
-    __slots__ = ("value", "contiguous", "ambiguous", "stale", "parameter", "depth", "sizes")
+    __slots__ = (
+        "value", "contiguous", "ambiguous", "stale", "parameter", "depth", "sizes", "origin", "copied",
+        "writes",
+    )  # fmt: skip
 
     def __init__(self, value: Variable, contiguous: bool | None = True, depth: int = 0):
         self.value = value
@@ -37,6 +42,9 @@ class Cell:
         self.parameter = False
         self.depth = depth
         self.sizes: tuple = ()
+        self.origin: Cell | None = None
+        self.copied = False
+        self.writes: list[Any] = []
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -277,3 +285,24 @@ def note_made(value: Any) -> Any:
 
 def is_made(value: Any) -> bool:
     return MADE.get(id(value)) is value
+
+
+def keeps_order(step: ViewStep) -> bool:
+    """Whether a view of a contiguous array is contiguous: integers, one slice, then whole axes."""
+    if step.primitive.name == "reshape":
+        return True
+    if step.primitive.name != "getitem":
+        return False
+    parts = [part for part in step.operands[0] if part is not None]
+    while (
+        parts
+        and not isinstance(parts[0], slice)
+        and not (isinstance(parts[0], Variable) and parts[0].type.shape)
+    ):
+        parts.pop(0)
+    return all(
+        isinstance(part, slice)
+        and part.step in (None, 1)
+        and (k == 0 or part.start is None and part.stop is None)
+        for k, part in enumerate(parts)
+    )

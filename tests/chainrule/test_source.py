@@ -164,3 +164,20 @@ def test_names_and_lines_are_the_users():
     text = cr.source(cr.grad(in_place))(X)
     assert "y_bar" in text and "def in_place(x):" in text
     assert "y[i] = y[i - 1] * 0.5 + np.sin(y[i])" in text, "a comment has the user's line"
+
+
+SCALE, OFFSETS, TABLE = 0.5, np.array([1.0, 2.0, 3.0]), np.linspace(0.0, 1.0, 300).reshape(100, 3)
+
+
+@pytest.mark.parametrize("stage", ["core", "simplified", "numpy", "loops", "numba"])
+def test_values_from_outside_stand_in_the_text(stage, tmp_path):
+    """Small ones are the defaults of the printed function's last parameters; large ones are to be given."""
+
+    def fit(w):
+        return np.sum((TABLE @ w * SCALE) ** 2) + np.sum(OFFSETS * w)
+
+    w = np.array([0.5, -1.0, 2.0])
+    text = cr.source(cr.grad(fit), stage=stage)(w)
+    assert "SCALE=0.5, OFFSETS=np.array([1.0, 2.0, 3.0])" in text
+    wanted = 2 * SCALE**2 * TABLE.T @ (TABLE @ w) + OFFSETS
+    np.testing.assert_allclose(ran(text, stage, tmp_path, (w, TABLE)), wanted)

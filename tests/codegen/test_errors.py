@@ -31,6 +31,7 @@ def test_remedy_and_location_may_be_missing():
         ("SourceError", Exception),
         ("TypeMismatchError", TypeError),
         ("ShapeMismatchError", ValueError),
+        ("SharedMemoryError", ValueError),
         ("NotDifferentiableError", TypeError),
     ],
 )

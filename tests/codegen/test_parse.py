@@ -6,6 +6,7 @@ import math
 import os
 import subprocess
 import sys
+import types
 
 import gast
 import numpy as np
@@ -284,3 +285,21 @@ def test_without_columns_lambdas_are_still_found(tmp_path):
     )
     assert done.stdout.startswith("4\n")
     assert "cannot be told apart" in done.stdout
+
+
+def test_our_own_functions_are_found_without_their_code(monkeypatch):
+    import chainrule.autodiff
+    from chainrule.codegen import parse as parsing
+    from chainrule.codegen.registry import PRIMITIVES
+
+    assert chainrule.autodiff
+    rules = [rule for p in PRIMITIVES.values() for table in (p.jvp, p.vjp) for rule in table.values()]
+    ours = [parse, *(rule for rule in rules if isinstance(rule, types.FunctionType))]
+    ours = [function for function in ours if function.__module__.startswith("chainrule.")]
+    monkeypatch.setattr(parsing, "IMPORTED", float("inf"))
+    assert len(ours) > 200 and all(map(parsing._known_unchanged, ours))
+    assert not parsing._known_unchanged(body)
+    found = [gast.dump(parse(function).tree) for function in ours]
+    monkeypatch.setattr(parsing, "IMPORTED", 0.0)
+    assert not any(map(parsing._known_unchanged, ours))
+    assert [gast.dump(parse(function).tree) for function in ours] == found

@@ -89,6 +89,18 @@ CASES = [
     ("y", lambda m, x, y: m.setitem(x, (slice(None),), y)),
     ("y", lambda m, x, y: m.index_add(m.zeros((4,), dtype=float), (slice(None),), y)),
     ("4", lambda m, x, y: m.size(x, axis=0)),
+    ("x * y / y", lambda m, x, y: m.negative(m.divide(m.multiply(m.negative(x), y), y))),
+    ("x - y * y / x", lambda m, x, y: m.add(x, m.divide(m.multiply(m.negative(y), y), x))),
+    ("200 * x", lambda m, x, y: m.multiply(100, m.multiply(2, x))),
+    ("-x", lambda m, x, y: m.multiply(m.multiply(x, 2.0), -0.5)),
+    ("3 * (5 * x)", lambda m, x, y: m.multiply(3, m.multiply(5, x))),
+    ("0.75 * y", lambda m, x, y: m.multiply(m.multiply(m.ones((4,), dtype=float), 0.75), y)),
+    ("np.ones(4)", lambda m, x, y: m.power(x, 0)),
+    ("x - np.sum(y)", lambda m, x, y: m.add(x, m.sum(m.negative(y), axis=(0,), keepdims=False))),
+    ("x", lambda m, x, y: m.multiply(m.getitem(np.float64(1.0), (None,)), x)),
+    ("x.reshape(1, 4)", lambda m, x, y: m.setitem(m.zeros((1, 4), dtype=float), (0,), x)),
+    ("x", lambda m, x, y: m.multiply(m.broadcast_to(m.ones((1,), dtype=float), (4,)), x)),
+    ("5.0 * x", lambda m, x, y: m.multiply(m.getitem(m.array((3, 5), dtype=float), (1,)), x)),
 ]
 
 

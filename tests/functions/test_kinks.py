@@ -1,4 +1,5 @@
 """The table of conventions at kinks, row by row, in both modes."""
+import math
 import warnings
 
 import numpy as np
@@ -87,6 +88,41 @@ def test_norm_of_rows_of_zeros():
     x = np.array([[0.0, 0.0], [3.0, 4.0]])
     np.testing.assert_allclose(both_modes(lambda x: np.linalg.norm(x, axis=1), x), [[0, 0], [0.6, 0.8]])
     np.testing.assert_allclose(both_modes(lambda x: np.linalg.norm(x), np.zeros((2, 2))), np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize(
+    "function, x, slope",
+    [
+        (lambda x: math.sqrt(x), 0.0, np.inf),
+        (lambda x: x**0.5, 0.0, np.inf),
+        (lambda x: x**1.5, 0.0, 0.0),
+        (lambda x: x ** (x + 0.5), 0.0, np.inf),
+        (lambda x: pow(x, 0.25), 0.0, np.inf),
+        (lambda x: math.cbrt(x), 0.0, np.inf),
+        (lambda x: np.log(x), 0.0, np.inf),
+        (lambda x: np.log1p(x), -1.0, np.inf),
+        (lambda x: math.asin(x), 1.0, np.inf),
+        (lambda x: math.acos(x), 1.0, -np.inf),
+        (lambda x: math.acosh(x), 1.0, np.inf),
+        (lambda x: np.arctanh(x), 1.0, np.inf),
+        (lambda x: np.reciprocal(x), 0.0, -np.inf),
+        (lambda x: 1.0 - math.sqrt(1.0 - x), 1.0, np.inf),
+    ],
+)
+def test_a_python_float_at_the_edge_of_a_domain(function, x, slope):
+    assert both_modes(function, x) == slope
+    with np.errstate(all="ignore"):
+        assert cr.jit(cr.grad(function))(x) == slope
+
+
+@pytest.mark.parametrize("function", [lambda x: 1 / x, lambda x: x**-1.0, lambda x: math.log(x)])
+def test_what_python_refuses_has_no_derivative(function):
+    """The derivative is asked for where the function itself raises."""
+    with pytest.raises((ZeroDivisionError, ValueError)) as said:
+        function(0.0)
+    for transform in (cr.grad, cr.value_and_grad, lambda f: cr.jit(cr.value_and_grad(f))):
+        with pytest.raises(said.type):
+            transform(function)(0.0)
 
 
 def test_hypot_and_absolute_at_zero():

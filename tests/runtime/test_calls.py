@@ -266,3 +266,25 @@ def test_indices_of_an_array():
 
     x = np.arange(6.0).reshape(2, 3)
     np.testing.assert_allclose(cr.grad(f)(x), 2 * x + np.outer(np.arange(2), np.arange(3)))
+
+
+COUNT = 2
+FIRST = np.ones(3)
+SECOND = FIRST
+
+
+def test_equal_values_from_two_places_are_watched_at_both():
+    @cr.jit
+    def f(x, n=2):
+        return x * COUNT + n
+
+    @cr.jit
+    def g(x):
+        return x + FIRST + 10 * SECOND
+
+    assert f(1.0) == 4.0 and g(0.0).tolist() == [11.0] * 3
+    globals().update(COUNT=3, SECOND=np.zeros(3))
+    try:
+        assert f(1.0) == 5.0 and g(0.0).tolist() == [1.0] * 3
+    finally:
+        globals().update(COUNT=2, SECOND=FIRST)

@@ -71,10 +71,10 @@ def test_det_of_singular_and_repeated(a):
     b, c, d = real(3, *a.shape)
     check_rule(la.det, a)
     check_rule(la.cofactor, a)
-    check_rule(la.cofactor, a, b, tolerance=1e-5)
-    check_rule(la.cofactor, a, b, operand=1)
-    check_rule(la.cofactor, a, b, c, operand=1, tolerance=1e-5)
-    np.testing.assert_allclose(la.cofactor(a, b, c), la.cofactor(a, c, b), atol=1e-10)
+    check_rule(la.cofactor_along, a, b, tolerance=1e-5)
+    check_rule(la.cofactor_along, a, b, operand=1)
+    check_rule(la.cofactor_along, a, b, c, operand=1, tolerance=1e-5)
+    np.testing.assert_allclose(la.cofactor_along(a, b, c), la.cofactor_along(a, c, b), atol=1e-10)
 
 
 @pytest.mark.parametrize("make", [real, cplx])

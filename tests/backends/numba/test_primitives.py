@@ -358,6 +358,7 @@ TABLE = {
     ),
     "pinv": (lambda call, a: call("pinv", a, 1e-15), A),
     "cofactor": (lambda call, a: call("cofactor", a), SQUARE),
+    "cofactor_along": (lambda call, a: call("cofactor_along", a, a), SQUARE),
     "fft ifft": (lambda call, x: (call("fft", x, axis=0), call("ifft", x, axis=1, norm="ortho")), A),
     "rfft irfft": (lambda call, x: call("irfft", call("rfft", x, axis=1), x.type.shape[1], axis=1), A),
     "convolve": (

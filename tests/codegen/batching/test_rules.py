@@ -202,7 +202,7 @@ def test_linear_algebra(name):
 def test_more_linear_algebra():
     check_batched(PRIMITIVES["svd"], (M,), {"full_matrices": False}, exact=False)
     check_batched(PRIMITIVES["pinv"], (M, 1e-15))
-    check_batched(PRIMITIVES["cofactor"], (SPD, SQUARE), exact=False)
+    check_batched(PRIMITIVES["cofactor_along"], (SPD, SQUARE), exact=False)
     check_batched(PRIMITIVES["searchsorted"], (np.sort(V), M))
     check_batched(PRIMITIVES["convolve"], (V, V[:3]), {"mode": "full"})
 

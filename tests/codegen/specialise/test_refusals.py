@@ -85,14 +85,6 @@ def test_class_inside(x):
     return x * Local.k
 
 
-@refused("match", "write if and elif", 1.0)
-def test_match(x):
-    match x:  # here
-        case 1.0:
-            return x
-    return x * 2
-
-
 @refused("assigning to the global name 'TOTAL'", "return the value", 1.0)
 def test_global_assignment(x):
     global TOTAL
@@ -142,9 +134,19 @@ def test_list_index_that_depends_on_data(x):
     return items[int(x)]  # here
 
 
-@refused("must be known before the function runs", "make it an argument", 3.0)
+@refused("must be known before the function runs", "choose items of an array with a mask", 3.0)
 def test_comprehension_condition_that_depends_on_data(x):
     return sum([v for v in (1.0, x) if v > 2])  # here
+
+
+@refused("must be known before the function runs", "choose the items with a mask: x[x * 2 > 1.0]", X)
+def test_items_of_an_array_that_depend_on_data(x):
+    return sum(v**2 for v in x if v * 2 > 1.0)  # here
+
+
+@refused("must be known before the function runs", "choose items of an array with a mask, as in x[x > 0]", X)
+def test_filter_that_depends_on_data(x):
+    return sum(filter(lambda v: v > 0, x))  # here
 
 
 @refused("changing a list that exists outside of the function", "make a copy", 1.0)

@@ -1,9 +1,11 @@
 """Strings: known ones behave as in Python; those of run-time values are good for print and for exceptions."""
+import dataclasses
+
 import numpy as np
 import pytest
 
 import chainrule as cr
-from tests.small_programs import program
+from tests.small_programs import Eager, program, refused
 
 
 @program(1.3)
@@ -63,3 +65,62 @@ def test_strings_as_arguments_and_results():
         return {"value": x * len(mode), "mode": mode + "!"}
     value, push = cr.jvp(lambda x: f(x, "ab")["value"], (3.0,), (1.0,))
     assert (value, push) == (6.0, 2.0)
+
+
+def formats(x, n):
+    print(f"{x:.2f}", n, "{:>8.3e}|{n:^5}|".format(x, n=n), end=";")
+    print("%5.1f|%-9.2e|%+d|%05d|%-4d|%x|%s|%r|%8s|%%" % (x, x, n, n, n, n, x, n, x), sep="-")
+    print("x", f"{x!r:>10}", [x, n], (n,), {"a": x}, format(x, ".1f"), str(n) + "!", repr(x), x)
+    for i in range(n):
+        print("step", i, x * i, f"{i:03d}: {x * i:.3f}")
+    return x * n
+
+
+@pytest.mark.parametrize("x", [2.5, np.float32(0.1), np.float64(1 / 3)])
+@pytest.mark.parametrize("transform", [Eager, cr.jit, cr.value_and_grad])
+def test_what_is_printed_is_what_python_prints(x, transform, capfd):
+    formats(x, 3)
+    said = capfd.readouterr().out
+    transform(formats)(x, 3)
+    assert capfd.readouterr().out == said
+
+
+class Named:
+    def __init__(self, value):
+        self.value = value
+
+    def __str__(self):
+        return f"<{self.value:.1f}>"
+
+
+@dataclasses.dataclass
+class Pair:
+    first: float
+    second: object
+
+
+@pytest.mark.parametrize("transform", [Eager, cr.jit])
+def test_objects_are_shown_as_they_show_themselves(transform, capfd):
+    def f(x):
+        print(Named(x), f"{Named(x)}", Pair(x, [x, "a"]))
+        return x
+
+    f(2.0)
+    said = capfd.readouterr().out
+    transform(f)(2.0)
+    assert capfd.readouterr().out == said
+
+
+def test_numbers_and_texts_are_not_added():
+    for f in (lambda x: x + "a", lambda x: "a" + x):
+        with pytest.raises(TypeError) as said:
+            f(1.0)
+        with pytest.raises(TypeError) as caught:
+            Eager(f)(1.0)
+        assert str(caught.value) == str(said.value)
+
+
+@refused("the format %d of a value known only at run time", "use an f-string", 1.5)
+def test_whole_numbers_of_floats(x):
+    print("%d" % x)  # here
+    return x

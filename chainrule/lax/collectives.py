@@ -8,6 +8,7 @@
 >>> cr.vmap(lambda v: v / lax.psum(v, "i"), axis_name="i")(np.array([1.0, 2.0, 5.0]))
 array([0.125, 0.25 , 0.625])
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -15,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from .runtime import collectives
-from .runtime.collectives import about_axis, collective, unbound
+from ..runtime import collectives
+from ..runtime.collectives import about_axis, collective, unbound
 
 
 def psum(x: Any, axis_name: Any) -> Any:
@@ -107,3 +108,16 @@ collective(all_to_all)(collectives.exchanged)
 collective(ppermute)(collectives.permuted)
 about_axis(axis_index)(lambda s, frame: s.emit("axis_index", axis=frame))
 about_axis(axis_size)(lambda s, frame: frame.size)
+
+__all__ = [
+    "all_gather",
+    "all_to_all",
+    "axis_index",
+    "axis_size",
+    "pmax",
+    "pmean",
+    "pmin",
+    "ppermute",
+    "psum",
+    "psum_scatter",
+]

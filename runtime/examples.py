@@ -1,0 +1,64 @@
+"""vmap when nothing is compiled: the function is called for one example after the other.
+
+So a debugger that stops in it stops at the user's own line, with the values of one example.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..codegen.build import Builder
+from ..codegen.errors import ShapeMismatchError
+from ..codegen.specialise import put_together
+from ..codegen.specialise.merge import take_apart
+
+
+class Concrete:
+    """Stands for the specialiser where all values are known."""
+
+    def __init__(self):
+        self.builder = Builder()
+
+    @staticmethod
+    def shape(leaf: Any) -> tuple:
+        return np.shape(leaf)
+
+
+def one_by_one(vmap: Any, arguments: tuple, keywords: dict, size: int, axes: list) -> Any:
+    """The function's values for each example, put together along the axes of the results."""
+    leaves: list[Any] = []
+    templates = [take_apart(value, leaves) for value in (arguments, keywords)]
+    values = []
+    for k in range(size):
+        pairs = zip(leaves, axes, strict=True)
+        row = [leaf if axis is None else np.take(leaf, k, axis) for leaf, axis in pairs]
+        given, named = (put_together(template, row) for template in templates)
+        values.append(vmap.function(*given, **named))
+    return stacked(values, vmap)
+
+
+def stacked(values: list, vmap: Any) -> Any:
+    """The values of all examples as one, each leaf along the axis that out_axes gives it."""
+    from .batching import axes_of
+
+    columns: list[list[Any]] = []
+    for value in values:
+        leaves: list[Any] = []
+        template = take_apart(value, leaves)
+        columns.append(leaves)
+    axes = axes_of(vmap.out_axes, values[0], "out_axes")
+    joined = [join(list(column), axis) for column, axis in zip(zip(*columns, strict=True), axes, strict=True)]
+    return put_together(template, joined)
+
+
+def join(column: list, axis: int | None) -> Any:
+    if axis is not None:
+        return np.stack([np.asarray(value) for value in column], axis)
+    if any(not np.array_equal(value, column[0], equal_nan=True) for value in column):
+        raise ShapeMismatchError(
+            "vmap has mapped output, but out_axes is None for it",
+            "give out_axes the axis that its examples go along",
+        )
+    return column[0]

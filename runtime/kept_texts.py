@@ -1,0 +1,98 @@
+"""The generated text of a program, kept from one process to the next, which spares the passes that make it.
+
+The key is the core program itself, whole, so a text cannot be stale: whatever changed in a function's source,
+its globals or the types of its arguments has changed the program that comes out of the specialiser.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import io
+import os
+import pickle
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import autodiff, backends, codegen
+from ..backends.numpy.emit import Text
+from ..codegen.core import Program
+from ..codegen.registry import PRIMITIVES, Primitive
+from .configuration import config
+from .store import Store
+
+LIBRARY = __name__.partition(".")[0]
+KNOWN = (LIBRARY, "numpy", "scipy", "builtins", "math", "operator", "_operator")
+FOLDERS = (codegen, autodiff, backends)
+OF_THIS_PROCESS = "CALLBACKS"
+
+
+@functools.cache
+def store_at(folder: Path) -> Store:
+    return Store(folder)
+
+
+def current_store() -> Store | None:
+    """Where compiled programs are kept now, if anywhere: a user without a home has no folder for them."""
+    folder = config.cache_dir
+    return store_at(folder) if config.cache and folder.is_absolute() else None
+
+
+def kept_text(store: Store | None, program: Program, fresh: bool, make: Callable[[], Text]) -> Text:
+    """The text that `make` makes of a program, or made in an earlier process."""
+    key = None if store is None else program_key(program, fresh)
+    if key is None:
+        return make()
+    contents = store.get(key)
+    if contents is not None:
+        return Text(*pickle.loads(contents))
+    made = make()
+    if OF_THIS_PROCESS not in made:
+        store.put(key, pickle.dumps((str(made), made.locations)))
+    return made
+
+
+def program_key(program: Program, fresh: bool) -> str | None:
+    """What a program's text depends on, as a key; None if part of it means nothing to another process."""
+    described = io.BytesIO()
+    try:
+        Describer(described).dump((installed(), fresh, program.name, program.parameters, program.body))
+    except (pickle.PicklingError, TypeError, AttributeError, RecursionError):
+        return None
+    return hashlib.sha256(described.getbuffer()).hexdigest()
+
+
+class Describer(pickle.Pickler):
+    """Writes a program down; only to be compared, never to be read."""
+
+    def persistent_id(self, value: Any) -> Any:
+        if isinstance(value, Primitive):
+            if PRIMITIVES.get(value.name) is not value or not ours(value.implementation):
+                raise pickle.PicklingError(f"{value.name} is not one of ours")
+            return value.name
+        if isinstance(value, (types.FunctionType, types.MethodType)) and not ours(value):
+            raise pickle.PicklingError(f"{value!r} may be another in another process")
+        return None
+
+
+def ours(function: Any) -> bool:
+    """Whether a function comes with chainrule or NumPy, whose versions are part of every key."""
+    module = getattr(function, "__module__", None) or type(function).__module__
+    return module.partition(".")[0] in KNOWN
+
+
+@functools.cache
+def installed() -> tuple:
+    """What else a text depends on; our own files by size and time, by which Python knows them too."""
+    found = []
+    for package in FOLDERS:
+        for folder, _, names in os.walk(package.__path__[0]):
+            for name in names:
+                if name.endswith(".py"):
+                    status = os.stat(os.path.join(folder, name))
+                    found.append((name, status.st_size, status.st_mtime_ns))
+    return np.__version__, os.cpu_count(), tuple(sorted(found))
