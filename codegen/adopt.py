@@ -20,7 +20,7 @@ def adopt(builder: Builder, statement: Statement) -> None:
     for target in statement.targets:
         builder.depths.setdefault(target, len(builder.scopes))
     if isinstance(statement, For):
-        bound_index(builder, statement.index, statement.start, statement.step)
+        bound_index(builder, statement.index, statement.start, statement.stop, statement.step)
     if not isinstance(statement, Assign):
         return
     primitive, operands = statement.primitive, statement.operands

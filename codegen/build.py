@@ -29,7 +29,7 @@ import numpy as np
 from . import core
 from .core import Assign, Block, Dimension, Operand, Variable, map_variables, type_of
 from .errors import Location, ShapeMismatchError
-from .linear import at_most, difference
+from .linear import at_most, difference, least, linear_form
 from .registry import PRIMITIVES, Primitive, array_scalar
 
 
@@ -356,11 +356,12 @@ def freeze(operand: Any) -> Any:
     return (type(operand), operand, str(operand))
 
 
-def bound_index(builder: Builder, index: Variable, start: Operand, step: Operand) -> None:
-    """Record what is known of a loop index: counting up, it is never below its start."""
-    bound = builder.lower_bound(start) if isinstance(start, (int, Variable)) else None
-    if isinstance(step, int) and step > 0 and bound is not None:
-        builder.lower_bounds[index] = bound
+def bound_index(builder: Builder, index: Variable, start: Operand, stop: Operand, step: Operand) -> None:
+    """Record what is known of a loop index: it is never below its start, or, counting down, its stop."""
+    end, more = (start, 0) if isinstance(step, int) and step > 0 else (stop, 1)
+    bound = least(builder, linear_form(builder, end)) if isinstance(end, (int, Variable)) else None
+    if isinstance(step, int) and bound is not None:
+        builder.lower_bounds[index] = bound + more
 
 
 def replace_type(of: core.Type, mapping: dict[Variable, Operand]) -> core.Type:

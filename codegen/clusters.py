@@ -185,6 +185,7 @@ class Clusters:
         self.stored.add(position)
         own = Cluster(self.region(statement, position), {position}, {position})
         self.owner[position] = own
+        self.wait_for_sizes(position, own)
         if not merge:
             return
         near = sorted(
@@ -197,6 +198,14 @@ class Clusters:
             if self.valid(trial) and not self.entangled(cluster, {position}):
                 self.join(cluster, trial)
                 return
+
+    def wait_for_sizes(self, position: int, cluster: Cluster) -> None:
+        """Let a statement come after the sizes of the part that it writes."""
+        for size in variables_in(cluster.space):
+            made = self.definition.get(size)
+            if made is not None:
+                self.before[position].add(made)
+                self.after[made].add(position)
 
     def is_made_here(self, array: Operand) -> bool:
         """Whether elements of an array are computed where they are read, so that a copy of it is a nest."""

@@ -15,6 +15,7 @@ from .access import FILLS, Index, is_array, is_one, sources, whole
 from .build import Builder, freeze
 from .core import INT, Assign, Block, Dimension, If, Operand, Variable, type_of, variables_in
 from .errors import Location
+from .linear import least, linear_form
 from .registry import PRIMITIVES, primitive
 
 # Operations that cost no more than the branch that would avoid them.
@@ -208,7 +209,7 @@ class Elements:
             upward = step is None or step > 0
             if start is None:
                 return 0 if upward else self.plus(size, -1)
-            if upward and (self.builder.lower_bound(start) or -1) >= 0 or (upward and is_zero(start)):
+            if upward and (self.from_start(start) or is_zero(start)):
                 return start
         with self.outermost(size, start, step):
             value = self.builder.emit(slice_start, size, start, part.stop, 1 if step is None else step)
@@ -233,11 +234,16 @@ class Elements:
             return int(position)
         return position if position.type.weak else self.emit("astype", position, dtype=INT.dtype, weak=True)
 
+    def from_start(self, position: Operand) -> bool:
+        """Whether a position is known not to count from the end."""
+        form = linear_form(self.builder, position)
+        return (low := least(self.builder, form)) is not None and low >= 0
+
     def wrapped(self, position: Operand, size: Dimension) -> Operand:
         """A position from the end as one from the start."""
         if not isinstance(position, Variable):
             return position if position >= 0 else self.plus(size, position)
-        if (self.builder.lower_bound(position) or -1) >= 0:
+        if self.from_start(position):
             return position
         below = self.emit("less", position, 0)
         return self.emit("where", below, self.emit("add", position, size), position, weak=True)

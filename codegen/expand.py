@@ -17,6 +17,8 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from .build import Builder
 from .core import (
     INT,
@@ -33,7 +35,7 @@ from .core import (
     While,
     type_of,
 )
-from .registry import PRIMITIVES, Primitive
+from .registry import PRIMITIVES, Primitive, primitive
 
 RULES: dict[str, Callable[[Expander, Assign], Operand | None]] = {}  # noqa: F821
 
@@ -59,6 +61,7 @@ class Expander:
     def __init__(self, rules: dict[str, Callable[[Expander, Assign], Operand | None]]):
         self.rules = rules
         self.builder = Builder()
+        self.transposed: dict[Variable, Assign] = {}
 
     def rule(self, statement: Assign) -> Callable[[Expander, Assign], Operand | None] | None:
         """What rewrites a statement, if anything does."""
@@ -86,6 +89,8 @@ class Expander:
                     statement, test=self.block(statement.test), body=self.block(statement.body)
                 )
             case Assign():
+                if statement.primitive.name == "transpose":
+                    self.transposed[statement.targets[0]] = statement
                 rule = self.rule(statement)
                 if rule is not None:
                     self.builder.location = statement.location
@@ -149,7 +154,7 @@ class Expander:
         body: Callable[[tuple, Variable], Variable],
         at: tuple = (),
     ) -> Variable:
-        """Nested loops, innermost `array = body(index, array)`; gives the final array."""
+        """Nested loops, in any order, innermost `array = body(index, array)`; gives the final array."""
         if not sizes:
             return body(at, array)
         index, carried = Variable("ijkl"[min(len(at), 3)], INT), Variable(array.name, array.type)
@@ -158,9 +163,19 @@ class Expander:
         with self.builder.inside(block):
             block.results = (self.loops(sizes[1:], carried, body, (*at, index)),)
         self.builder.append(
-            For((target,), index, 0, sizes[0], 1, (carried,), (array,), block, self.builder.location)
+            For((target,), index, 0, sizes[0], 1, (carried,), (array,), block, self.builder.location, True)
         )
         return target
+
+
+def product_written(x, index, a, b):
+    result = np.array(x)
+    result[index] = a @ b
+    return result
+
+
+# `x[index] = a @ b`, without memory for the product.
+matmul_into = primitive("matmul_into", product_written, lambda builder, x, *_: x.type, destructive=True)
 
 
 @rule("concatenate")
@@ -229,9 +244,8 @@ def matmul(to: Expander, statement: Assign) -> Operand | None:
 
     def one(at: tuple, array: Variable) -> Variable:
         parts = [matrix(to, operand, at) for operand in (a, b)]
-        inner = target.type.shape[rank:]
-        product = to.assign("matmul", ArrayType(dtype, inner), *parts)
-        return to.write(array, (*at, *(slice(None),) * len(inner)), product)
+        index = (*at, *(slice(None),) * (target.type.ndim - rank))
+        return to.assign(matmul_into, array.type, array, index, *parts)
 
     return to.loops(target.type.shape[:rank], result, one)
 
@@ -242,11 +256,17 @@ def matrix(to: Expander, operand: Variable, at: tuple) -> Variable:
     if batch <= 0:
         return operand
     last = at[len(at) - batch :]
-    index = tuple(
+    index = [
         0 if isinstance(size, int) and size == 1 else one for size, one in zip(operand.type.shape, last)
-    )
-    of = ArrayType(operand.type.dtype, operand.type.shape[-2:])
-    return to.assign("getitem", of, operand, (*index, slice(None), slice(None)))
+    ] + [slice(None)] * 2
+    dtype, shape, axes = operand.type.dtype, operand.type.shape[-2:], tuple(range(operand.type.ndim))
+    if operand in to.transposed:
+        (operand,), axes = to.transposed[operand].operands, to.transposed[operand].static["axes"]
+    index = tuple(index[axes.index(axis)] for axis in range(len(axes)))
+    if axes[-2] < axes[-1]:
+        return to.assign("getitem", ArrayType(dtype, shape), operand, index)
+    turned = to.assign("getitem", ArrayType(dtype, shape[::-1]), operand, index)
+    return to.assign("transpose", ArrayType(dtype, shape), turned, axes=(1, 0))
 
 
 def plain_product(to: Expander, a: Variable, b: Variable, target: Variable) -> Operand:

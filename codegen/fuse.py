@@ -24,7 +24,7 @@ import dataclasses
 import heapq
 from collections.abc import Callable
 
-from .build import Builder
+from .build import Builder, bound_index
 from .clusters import Cluster, Clusters
 from .core import Assign, Block, Dimension, For, If, Program, Statement, Variable, While
 from .expand import expand
@@ -56,7 +56,7 @@ class Fuser:
         self.builder = Builder()
         self.parameters: set[Variable] = set()
         self.checked: frozenset[tuple] = frozenset()
-        self.equal: dict[Variable, list[tuple[int, Dimension]]] = {}
+        self.equal: dict[Variable, list[tuple[int, Variable | None, int]]] = {}
 
     def block(self, block: Block) -> Block:
         made = Block()
@@ -68,7 +68,7 @@ class Fuser:
     def statements(self, block: Block) -> None:
         for statement in block.statements:
             self.learn(statement)
-        outer, self.equal = self.equal, {k: [(-1, d) for _, d in v] for k, v in self.equal.items()}
+        outer, self.equal = self.equal, {k: [(-1, *d) for _, *d in v] for k, v in self.equal.items()}
         for position, statement in enumerate(block.statements):
             self.learn_equal(position, statement)
         block = Block(self.with_copies(block.statements), block.results)
@@ -99,13 +99,8 @@ class Fuser:
                     statement, body=self.block(statement.body), orelse=self.block(statement.orelse)
                 )
             case For():
-                bound = (
-                    self.builder.lower_bound(statement.start)
-                    if not hasattr(statement.start, "dtype")
-                    else None
-                )
-                if isinstance(statement.step, int) and statement.step > 0 and bound is not None:
-                    self.builder.lower_bounds[statement.index] = bound
+                bounds = (statement.start, statement.stop, statement.step)
+                bound_index(self.builder, statement.index, *bounds)
                 return dataclasses.replace(statement, body=self.block(statement.body))
             case While():
                 return dataclasses.replace(
@@ -158,24 +153,28 @@ class Fuser:
             self.builder.lower_bounds[target] = max(bound, self.builder.lower_bounds.get(target, bound))
 
     def learn_equal(self, position: int, statement: Statement) -> None:
+        """That two sizes are equal, from a position on: then so are these less what is added to them."""
         if isinstance(statement, Assign) and statement.primitive.name == "check_same":
-            a, b = statement.operands
-            old, new = (a, b) if isinstance(a, Variable) else (b, a)
-            if isinstance(old, Variable):
-                self.equal.setdefault(old, []).append((position, new))
-                if isinstance(new, Variable):
-                    self.equal.setdefault(new, []).append((position, old))
+            (a, more), (b, less) = map(self.offset, statement.operands)
+            for one, other, distance in ((a, b, less - more), (b, a, more - less)):
+                if one is not None:
+                    self.equal.setdefault(one, []).append((position, other, distance))
+
+    def offset(self, size: Dimension) -> tuple[Variable | None, int]:
+        """A size as a variable (or none) and a constant added to it."""
+        return self.builder.offsets.get(size, (size, 0)) if isinstance(size, Variable) else (None, int(size))
 
     def same(self, a: Dimension, b: Dimension, position: int) -> bool:
         """Whether two sizes are known to be equal once the statement at `position` is reached."""
-        waiting, seen = [a], set()
+        waiting, seen, goal = [self.offset(a)], set(), self.offset(b)
         while waiting:
-            size = waiting.pop()
-            if size is b or (isinstance(size, int) and isinstance(b, int) and size == b):
+            size, more = waiting.pop()
+            if (size, more) == goal:
                 return True
-            if isinstance(size, Variable) and size not in seen:
+            if size is not None and size not in seen:
                 seen.add(size)
-                waiting.extend(d for known, d in self.equal.get(size, ()) if known < position)
+                known = (found for found in self.equal.get(size, ()) if found[0] < position)
+                waiting += ((other, more + distance) for _, other, distance in known)
         return False
 
     def region(self, statement: Assign, position: int) -> tuple[Dimension, ...]:

@@ -119,8 +119,6 @@ class Survey:
         self.by_array: defaultdict[Variable, list[Access]] = defaultdict(list)
         for reading in self.readings:
             self.by_array[self.root(reading.array)].append(reading)
-        sizes = (v for v, made in self.facts.definitions.items() if made.primitive.name == "size")
-        self.positive = [Form({size: 1}) for size in sizes]
 
     # what is one array
 
@@ -191,7 +189,7 @@ class Survey:
         readings = self.by_array[self.root(write.array)]
         if len(readings) > MOST or any(r.index is None and self.may_follow(write, r) for r in readings):
             return True
-        holds = [*self.positive, *self.of_loops(write.loops)]
+        holds = [*self.facts.sizes, *self.of_loops(write.loops)]
         written = self.facts.part(write.array, write.index, holds)
         if len(write.index) == 0:
             return True
@@ -212,7 +210,7 @@ class Survey:
         """Whether a reading may take, later, an element that was written."""
         shared = common(write.loops, reading.loops)
         here = self.of_loops(reading.loops)
-        part = self.facts.part(reading.array, reading.index, [*self.positive, *here])
+        part = self.facts.part(reading.array, reading.index, [*self.facts.sizes, *here])
         if reading.position > write.position and not self.facts.apart(written, part, [*holds, *here]):
             return True
         for depth, loop in enumerate(shared):

@@ -23,7 +23,7 @@ from .access import Index, is_array, is_one
 from .build import Builder
 from .core import INT, ArrayType, Assign, Block, Dimension, For, Operand, Variable, type_of
 from .elements import Elements
-from .outputs import output_of
+from .outputs import Write, output_of
 from .registry import PRIMITIVES
 
 INDEX_NAMES = "ijkl"
@@ -134,8 +134,13 @@ class Nest(Elements):
 
     def innermost(self, at: Index, state: dict[Any, Variable]) -> dict[Any, Operand]:
         new = dict(state)
+        writes = [output for output in self.outputs if isinstance(output, Write)]
         self.current.clear()
+        for write in writes:
+            write.enter(self, state[write], at)
         for output in self.outputs:
+            if output in writes:
+                continue
             if output.depth is None:
                 new[output] = output.update(self, state[output], at)
             elif output.scalar:
@@ -144,6 +149,9 @@ class Nest(Elements):
                 new |= {(output, part): value for part, value in updated.items()}
             else:
                 new[output] = output.update_in_place(self, state[output], at)
+        # What is overwritten is read first.
+        values = [write.value(self, at) for write in writes]
+        new |= {write: write.store(self, value) for write, value in zip(writes, values)}
         return new
 
     # statements at the right depth

@@ -70,14 +70,23 @@ class Write:
     def initial(self, nest: Nest) -> Operand:
         return self.statement.operands[0]
 
-    def update(self, nest: Nest, current: Variable, at: Index) -> Variable:
-        array, index, value = self.statement.operands[:3]
-        place = indexed(array, index, at, nest)
-        nest.current[array] = (place, current)
+    def enter(self, nest: Nest, current: Variable, at: Index) -> None:
+        """Let what reads the element that is to be written read it from the array as it is now."""
+        array, index = self.statement.operands[:2]
+        nest.current[array] = (indexed(array, index, at, nest), current)
+
+    def value(self, nest: Nest, at: Index) -> Operand:
+        """The new element."""
+        array, _, value = self.statement.operands[:3]
         if is_array(value):
             value = nest.element(value, nest.fitted(value, at))
         if self.statement.primitive.name == "index_add":
+            place, current = nest.current[array]
             value = nest.emit("add", nest.load(current, place), value)
+        return value
+
+    def store(self, nest: Nest, value: Operand) -> Variable:
+        place, current = nest.current[self.statement.operands[0]]
         return nest.store(current, place, value)
 
 

@@ -59,7 +59,7 @@ def parse(function):
         raise SourceError(_not_python(function), "write it in Python with NumPy, or register a rule for it")
     code = function.__code__
     text = _text(function)
-    found = _find(code, text, _known_unchanged(function))
+    found = _find(code, text, known_unchanged(function))
     if found is None:
         # linecache may hold the file as it was before the module was reloaded.
         linecache.checkcache(code.co_filename)
@@ -202,7 +202,7 @@ def _find(code, text, unchanged=False):
     return None
 
 
-def _known_unchanged(function):
+def known_unchanged(function):
     """Whether a function is one of ours, in a file that is as it was when this package was imported."""
     if (function.__module__ or "").partition(".")[0] != __name__.partition(".")[0]:
         return False

@@ -33,6 +33,8 @@ class Facts:
         for statement in walk(block):
             if isinstance(statement, Assign):
                 self.definitions.update(dict.fromkeys(statement.targets, statement))
+        sizes = (v for v, made in self.definitions.items() if made.primitive.name == "size")
+        self.sizes = [Form({size: 1}) for size in sizes]
 
     def representative(self, size: Operand) -> Operand:
         return size
@@ -53,6 +55,21 @@ class Facts:
         if loop.step > 0:
             return [index - start, stop - index - 1]
         return [start - index, index - stop - 1]
+
+    def of_check(self, check: Assign) -> list[Form]:
+        """What holds after a check of sizes or of an index."""
+        name, operands = check.primitive.name, check.operands
+        if name == "check" and (made := self.definitions.get(operands[0])) and made.primitive.name == "less":
+            less, more = map(self.form, made.operands)
+            return [more - less - 1] if less is not None and more is not None else []
+        if name not in ("check_same", "check_index"):
+            return []
+        one, other = map(self.form, operands)
+        if one is None or other is None:
+            return []
+        if name == "check_same":
+            return [one - other, other - one]
+        return [other - one - 1, one + other]
 
     def part(self, array: Operand, index: Operand, holds: Sequence[Form]) -> Part:
         """Bounds of the elements taken by an index, given what holds there; whole axes where unclear."""

@@ -1,4 +1,4 @@
-"""What is known of integers: a variable plus a constant, and the range of a loop's index.
+"""What is known of integers: a variable plus a constant, and linear inequalities between them.
 
 >>> from .core import INT
 >>> from .primitives import elementwise as e
@@ -8,19 +8,23 @@
 >>> ranges.enter_loop(i, 1, b.emit(e.subtract, n, 1), 1)
 >>> [ranges.within(b.emit(e.add, i, k), n) for k in (-1, 1, 2)]
 [True, True, False]
+>>> ranges.at_most(i, n), ranges.at_most(n, i)
+(True, False)
 """
 from __future__ import annotations
 
 from .build import Builder, bound_index
 from .core import Operand, Variable
+from .inequalities import Form, impossible
+from .linear import linear_form
 
 
 class Ranges:
-    """The ranges of the indices of open loops, on top of the lower bounds that a builder knows."""
+    """The ranges of the indices of loops, on top of the lower bounds that a builder knows."""
 
     def __init__(self, builder: Builder):
         self.builder = builder
-        self.below: dict[Variable, tuple[Operand, int]] = {}
+        self.holds: list[Form] = []
 
     def offset(self, operand: Operand) -> tuple[Variable | None, int]:
         """An integer operand as a variable (or none) and a constant added to it."""
@@ -36,29 +40,41 @@ class Ranges:
 
     def enter_loop(self, index: Variable, start: Operand, stop: Operand, step: Operand) -> None:
         """Record what `for index in range(start, stop, step)` says of its index."""
-        bound_index(self.builder, index, start, step)
-        if isinstance(step, int) and step > 0:
-            self.below[index] = stop, 0
-        elif isinstance(step, int) and step < 0:
-            self.below[index] = start, 1
-            if isinstance(stop, int):
-                self.builder.lower_bounds[index] = stop + 1
+        bound_index(self.builder, index, start, stop, step)
+        if type(step) is not int or not all(isinstance(bound, (int, Variable)) for bound in (start, stop)):
+            return
+        index, start, stop = map(self.form, (index, start, stop))
+        self.holds += [index - start, stop - index - 1] if step > 0 else [start - index, index - stop - 1]
+
+    def form(self, operand: Operand) -> Form:
+        return Form(*linear_form(self.builder, operand))
 
     def within(self, index: Operand, size: Operand) -> bool:
         """Whether an index is known to be from 0 to below a size."""
         if not isinstance(index, (int, Variable)):
             return False
-        base, offset = self.offset(index)
-        low = 0 if base is None else self.builder.lower_bound(base)
-        if low is None or low + offset < 0:
-            return False
-        if base is None:
-            least = self.builder.lower_bound(size)
-            return least is not None and offset < least
-        if base not in self.below:
-            return False
-        limit, more = self.below[base]
-        if not isinstance(limit, (int, Variable)):
-            return False
-        (stop, stop_offset), (end, end_offset) = self.offset(limit), self.offset(size)
-        return stop is end and stop_offset + more + offset <= end_offset
+        return self.at_most(0, index) and self.at_most(index, size, -1)
+
+    def at_most(self, a: Operand, b: Operand, more: int = 0) -> bool:
+        """Whether a <= b + more is known."""
+        above = self.form(a) - self.form(b) - more - 1
+        return impossible([above, *self.about(above)])
+
+    def about(self, form: Form) -> list[Form]:
+        """What is known of the variables in a form, and of those that are compared with them."""
+        seen: set = set()
+        waiting, found = list(form.terms), []
+        left = list(self.holds)
+        while waiting:
+            variable = waiting.pop()
+            if variable in seen:
+                continue
+            seen.add(variable)
+            bound = self.builder.lower_bounds.get(variable)
+            if bound is not None:
+                found.append(Form({variable: 1}, -bound))
+            for known in [known for known in left if variable in known.terms]:
+                left.remove(known)
+                found.append(known)
+                waiting += known.terms
+        return found

@@ -200,6 +200,17 @@ def offsets(r: Rewriter, of: ArrayType, a: Operand, b: Operand, **static: Any):
     return Call(PRIMITIVES["add" if offset > 0 else "subtract"], (base, abs(offset)), {})
 
 
+@rewrite("minimum", "maximum")
+def known_order(r: Rewriter, of: ArrayType, a: Operand, b: Operand, **static: Any):
+    """min(i, n) -> i, for Python integers, where i <= n is known"""
+    if not (of.weak and of.dtype.kind == "i") or not all(isinstance(o, (int, Variable)) for o in (a, b)):
+        return None
+    small, large = (a, b) if r.primitive.name == "minimum" else (b, a)
+    if r.ranges.at_most(small, large):
+        return a
+    return b if r.ranges.at_most(large, small) else None
+
+
 # reading and writing
 
 

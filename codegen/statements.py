@@ -113,6 +113,16 @@ def index_add(made: Assign, to: Expressions, target: str) -> list[Tree]:
     return [statement(call("np.add.at", name(target), places, to.tree(value, True)))]
 
 
+@written("matmul_into")
+def matmul_into(made: Assign, to: Expressions, target: str) -> list[Tree]:
+    _, index, a, b = made.operands
+    whole = all(entry == slice(None) for entry in index if isinstance(entry, slice)) and all(
+        isinstance(entry, slice) for entry in index
+    )
+    into = name(target) if whole else subscript(name(target), to.index(index))
+    return [statement(call("np.dot", to.tree(a), to.tree(b), out=into))]
+
+
 @written("push")
 def push(made: Assign, to: Expressions, target: str) -> list[Tree]:
     return [statement(method(name(target), "append", to.tree(made.operands[1])))]

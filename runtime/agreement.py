@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..codegen.core import Variable
 from ..codegen.errors import ShapeMismatchError, TypeMismatchError
 from ..codegen.specialise.builtin_functions import BUILTINS
 from .carries import described, fitted, known_type, name_of, path_text, same_rank_and_sizes
@@ -56,6 +57,11 @@ def agreed(agreement: Any, result: Any, name: str) -> Any:
     return result
 
 
+def settled(agreement: Any, result: Any) -> Any:
+    """The result of the branch that was taken, whose sizes are those of the first branch."""
+    return result
+
+
 # inside a function that is being specialised
 
 
@@ -65,6 +71,7 @@ class Agreement:
     def __init__(self, who: str):
         self.who = who
         self.first: tuple | None = None
+        self.several = False
 
     def agree(self, s: Any, result: Any, name: str, node: Any) -> None:
         leaves, structure = leaves_of(s, result)
@@ -72,6 +79,7 @@ class Agreement:
         if self.first is None:
             self.first = (name, leaves, structure, types)
             return
+        self.several = True
         other, others, first_structure, first_types = self.first
         where = s.location(node)
         if structure != first_structure:
@@ -95,6 +103,20 @@ class Agreement:
                     where,
                 )
 
+    def settle(self, s: Any, result: Any) -> None:
+        """Check sizes of the result that only run time tells against those of the first branch, if known."""
+        if not self.several:
+            return
+        for leaf, of in zip(leaves_of(s, result)[0], self.first[3], strict=True):
+            for size, wanted in zip(s.shape(leaf), of.shape, strict=True) if of is not None else ():
+                if not isinstance(wanted, Variable) or s.builder.depth(wanted) <= len(s.builder.scopes):
+                    s.builder.require_same(
+                        size,
+                        wanted,
+                        f"{self.who} needs branches that return one shape, and theirs differ",
+                        False,
+                    )
+
     def differs(self, a: Any, b: Any) -> type | None:
         """The kind of error that two types are, if they are one."""
         if a is None or b is None:
@@ -108,6 +130,12 @@ class Agreement:
 def values_agreed(s: Any, arguments: list, keywords: dict, node: Any) -> Any:
     agreement, result, name = arguments
     agreement.agree(s, result, name, node)
+    return result
+
+
+def values_settled(s: Any, arguments: list, keywords: dict, node: Any) -> Any:
+    agreement, result = arguments
+    agreement.settle(s, result)
     return result
 
 
@@ -126,4 +154,5 @@ def values_require_like(s: Any, arguments: list, keywords: dict, node: Any) -> N
 BUILTINS[require_like] = values_require_like
 BUILTINS[agreement] = lambda s, arguments, keywords, node: Agreement(*arguments)
 BUILTINS[agreed] = values_agreed
+BUILTINS[settled] = values_settled
 BUILTINS[refuse] = values_refuse

@@ -16,6 +16,8 @@ from ..codegen.custom_calls import without_custom_calls
 from ..codegen.dead_code import remove_dead_code
 from ..codegen.enforced import without_enforced_checks
 from ..codegen.errors import SharedMemoryError
+from ..codegen.held_elements import hold_elements
+from ..codegen.hoisted_checks import hoist_checks
 from ..codegen.inplace import write_in_place
 from ..codegen.needless_writes import without_needless_writes
 from ..codegen.printing import NO_DEFAULTS, Defaults, print_program
@@ -44,7 +46,7 @@ def text_of_stage(specialised: Specialised, stage: str, fresh: bool = False) -> 
     if stage == "numpy":
         return numpy_text(program, fresh, defaults)
     if stage == "loops":
-        return print_program(numba_backend.compiled_form(simplified(program)), defaults)
+        return print_program(numba_backend.compiled_form(loops_of(program)), defaults)
     if stage == "numba":
         return numba_text(program, fresh, defaults)
     raise ValueError(f"there is no stage {stage!r}; the stages are {', '.join(STAGES)}")
@@ -66,13 +68,18 @@ def simplified(program: Program) -> Program:
     return program
 
 
+def loops_of(program: Program) -> Program:
+    """The simplified program with checks before its loops, and elements held in numbers."""
+    return simplify(hold_elements(simplify(hoist_checks(simplified(program)))))
+
+
 def numpy_text(program: Program, fresh: bool, defaults: Defaults = NO_DEFAULTS) -> Any:
     simple = simplify(without_enforced_checks(simplified(program)), keep_sizes=False)
     return numpy_backend.emit(write_in_place(simple, fresh_results=fresh), defaults)
 
 
 def numba_text(program: Program, fresh: bool, defaults: Defaults = NO_DEFAULTS) -> Any:
-    return numba_backend.emit(simplified(program), defaults=defaults, fresh_results=fresh)
+    return numba_backend.emit(loops_of(program), defaults=defaults, fresh_results=fresh)
 
 
 class Compiled:
@@ -94,8 +101,7 @@ class Compiled:
         )
         self.known_integers: frozenset = frozenset()
         self.entry: Any = None
-        # An entry does not look for arguments that share memory, but when it writes them back.
-        self.without_entry = bool(self.writes) and not self.written
+        self.without_entry = False
 
     def fresh(self) -> bool:
         """Whether everything outside on which the program was specialised is still as it was."""
@@ -151,7 +157,6 @@ class Compiled:
             for result in kept
         )
         return kept
-
 
     def refuse_shared(self, leaves: list[Any]) -> None:
         """Refuse that an argument which the function writes shares memory with another."""

@@ -99,6 +99,7 @@ class Writer:
             "OTHER": OTHER,
             "failed": failing(compiled),
             "function": compiled.function,
+            "may_share_memory": np.may_share_memory,
             "ndarray": np.ndarray,
             "put_together": put_together,
             "write_back": compiled.write_back,
@@ -115,6 +116,7 @@ class Writer:
             raise NoEntry
         for capture in self.compiled.captures:
             self.take_capture(capture)
+        self.decline_if_shared()
         self.decline_unless_held(self.compiled.guards)
         recognise = indented(["try:", *indented(self.lines), "except Exception:", "    return OTHER"])
         return "\n".join(["def enter(arguments, keywords):", *recognise, *indented(self.run()), ""])
@@ -252,6 +254,14 @@ class Writer:
             self.decline_if(f"type({name}) is not {self.constant_type(type(now))}")
         else:
             self.take_array(name, of)
+
+    def decline_if_shared(self) -> None:
+        """Where the function writes to an argument, let the general way look at others in the same memory."""
+        for where, write in self.compiled.writes.items():
+            others = [other for other in write.readers if other != where]
+            self.decline_if(
+                *(f"may_share_memory({self.operands[other]}, {self.operands[where]})" for other in others)
+            )
 
     def decline_unless_held(self, guards: list[Guard]) -> None:
         tests = dict.fromkeys(test for guard in guards for test in self.broken(guard))

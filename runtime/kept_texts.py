@@ -11,17 +11,21 @@ import hashlib
 import io
 import os
 import pickle
+import sys
 import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import astunparse
+import gast
 import numpy as np
 
 from .. import autodiff, backends, codegen
 from ..backends.numpy.emit import Text
 from ..codegen.core import Program
 from ..codegen.registry import PRIMITIVES, Primitive
+from ..codegen.specialise.kept_scopes import PROVIDERS
 from .configuration import config
 from .store import Store
 
@@ -42,6 +46,15 @@ def current_store() -> Store | None:
     return store_at(folder) if config.cache and folder.is_absolute() else None
 
 
+def provided() -> tuple[Store, tuple] | None:
+    """The store and the versions for what the specialiser keeps."""
+    store = current_store()
+    return None if store is None else (store, installed())
+
+
+PROVIDERS[:] = [provided]
+
+
 def kept_text(store: Store | None, program: Program, fresh: bool, make: Callable[[], Text]) -> Text:
     """The text that `make` makes of a program, or made in an earlier process."""
     key = None if store is None else program_key(program, fresh)
@@ -59,17 +72,28 @@ def kept_text(store: Store | None, program: Program, fresh: bool, make: Callable
 def program_key(program: Program, fresh: bool) -> str | None:
     """What a program's text depends on, as a key; None if part of it means nothing to another process."""
     described = io.BytesIO()
+    describer = Describer(described)
     try:
-        Describer(described).dump((installed(), fresh, program.name, program.parameters, program.body))
+        describer.dump((installed(), fresh, program.name, program.parameters, program.body))
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError):
         return None
+    described.write(repr(list(describer.texts)).encode())
     return hashlib.sha256(described.getbuffer()).hexdigest()
 
 
 class Describer(pickle.Pickler):
-    """Writes a program down; only to be compared, never to be read."""
+    """Writes a program down; only to be compared, never to be read.
+
+    Equal texts have one number, for a pickle also tells whether they are one object.
+    """
+
+    def __init__(self, file: Any):
+        super().__init__(file, pickle.HIGHEST_PROTOCOL)
+        self.texts: dict[str, int] = {}
 
     def persistent_id(self, value: Any) -> Any:
+        if type(value) is str:
+            return self.texts.setdefault(value, len(self.texts))
         if isinstance(value, Primitive):
             if PRIMITIVES.get(value.name) is not value or not ours(value.implementation):
                 raise pickle.PicklingError(f"{value.name} is not one of ours")
@@ -88,11 +112,11 @@ def ours(function: Any) -> bool:
 @functools.cache
 def installed() -> tuple:
     """What else a text depends on; our own files by size and time, by which Python knows them too."""
-    found = []
+    found = [(module.__name__, 0, os.stat(module.__file__).st_mtime_ns) for module in (gast, astunparse)]
     for package in FOLDERS:
         for folder, _, names in os.walk(package.__path__[0]):
             for name in names:
                 if name.endswith(".py"):
                     status = os.stat(os.path.join(folder, name))
                     found.append((name, status.st_size, status.st_mtime_ns))
-    return np.__version__, os.cpu_count(), tuple(sorted(found))
+    return np.__version__, sys.version, os.cpu_count(), tuple(sorted(found))

@@ -57,7 +57,9 @@ VECTORISED = {
     "sin": "sin", "cos": "cos", "tan": "tan", "arctan": "atan", "arctan2": "atan2",
     "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "expit": "expit", "erf": "erf", "power": "pow",
 }  # fmt: skip
-# A loop that carries other numbers than sums runs one round at a time: the C library is faster at these.
+# What a loop does to numbers that it carries only for this, in any order, so that it becomes vectors.
+ANY_ORDER = {"add": "plus", "maximum": "larger", "minimum": "smaller"}
+# A loop that carries other numbers runs one round at a time: the C library is faster at these.
 FASTER_ALONE = frozenset({"log", "log2", "power", "expit"})
 # Exponents that are written out as products.
 SMALL = 8
@@ -128,8 +130,9 @@ def lower(to: Expander, statement: Assign) -> Operand | None:
         )
         return to.assign(forms.cast, target.type, wide, dtype=dtypes[-1], source=np.dtype(float))
     operands = promoted(to, name, operands, dtypes)
-    if name == "add" and to.waiting is not None and operands[0] in to.sums:
-        return to.assign(forms.elementary("plus"), target.type, *(cast(to, o, dtypes[-1]) for o in operands))
+    if name in ANY_ORDER and to.waiting is not None and operands[0] in to.sums:
+        called = forms.elementary(ANY_ORDER[name])
+        return to.assign(called, target.type, *(cast(to, o, dtypes[-1]) for o in operands))
     if dtypes[0].kind == "b" and name in LOGIC:
         name = LOGIC[name]
     if name == "positive":

@@ -41,12 +41,18 @@ from typing import Any
 import gast
 
 from ...codegen.core import ArrayType, Program, Variable, type_of
+from ...codegen.dead_code import remove_dead_code
 from ...codegen.errors import Location
 from ...codegen.fuse import fuse
+from ...codegen.gathers import gather
 from ...codegen.helper_functions import helper_functions
 from ...codegen.inplace import write_in_place
+from ...codegen.invariants import hoist_invariants
+from ...codegen.joined_loops import join_loops
+from ...codegen.lasting_arrays import make_once
 from ...codegen.printing import NO_DEFAULTS, Defaults, callbacks_import, to_tree
 from ...codegen.registered import imports_of
+from ...codegen.smaller_arrays import make_arrays_smaller
 from ...codegen.trees import assign, call, name, stored, tuple_tree
 from ...codegen.unparse import unparse_with_locations
 from ..numpy.emit import LOADED, Text
@@ -67,8 +73,12 @@ def compiled_form(
     own, the whole array would have to be.
     """
     owned = frozenset(owned_parameters)
-    parted = write_in_place(program, owned)
-    return write_in_place(fuse(parted, merge, in_library), owned, fresh_results)
+    if merge:
+        program = make_once(hoist_invariants(remove_dead_code(gather(program))))
+    loops = fuse(write_in_place(program, owned), merge, in_library)
+    if merge:
+        loops = make_arrays_smaller(join_loops(loops))
+    return write_in_place(loops, owned, fresh_results)
 
 
 def emit(

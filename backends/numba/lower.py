@@ -32,6 +32,7 @@ from ...codegen.errors import UnsupportedError
 from ...codegen.expand import Expander
 from ...codegen.registry import PRIMITIVES
 from . import elementwise, forms
+from .contiguity import contiguous_in
 from .library import Calls, read
 from .waiting import is_number, sums, waiting
 
@@ -84,7 +85,7 @@ def rule(*names: str) -> Callable:
 def lower(program: Program) -> tuple[Program, Calls]:
     """The program in Numba's terms, and the library calls it makes."""
     require_dtypes(program)
-    lowering = Lowering()
+    lowering = Lowering(contiguous_in(program.body))
     shapes = [getattr(p.type, "shape", ()) for p in program.parameters]
     lowering.sizes.update(variables_in(shapes))
     return Program(program.name, program.parameters, lowering.block(program.body)), lowering.calls
@@ -93,8 +94,9 @@ def lower(program: Program) -> tuple[Program, Calls]:
 class Lowering(Expander):
     """Rewrites every statement that Numba would read otherwise."""
 
-    def __init__(self):
+    def __init__(self, contiguous: set[Variable]):
         super().__init__(RULES)
+        self.contiguous = contiguous
         self.calls = Calls()
         self.sizes: set[Variable] = set()  # of arguments: at least 2
         # In an innermost loop: what each round gets from the one before.
@@ -194,8 +196,17 @@ def library_call(to: Lowering, statement: Assign) -> Operand | tuple | None:
     return targets
 
 
-def contiguous(to: Expander, array: Operand) -> Operand:
-    return to.assign(forms.contiguous, type_of(array), array)
+def contiguous(to: Lowering, array: Operand) -> Operand:
+    """An array whose elements follow each other in memory."""
+    return array if array in to.contiguous else to.assign(forms.contiguous, type_of(array), array)
+
+
+def factor(to: Lowering, array: Operand) -> Operand:
+    """An operand of a product, as BLAS reads it: contiguous, or a contiguous array transposed."""
+    if array.type.ndim < 2 or array not in to.transposed:
+        return contiguous(to, array)
+    (turned,) = to.transposed[array].operands
+    return array if turned in to.contiguous else to.emit("transpose", contiguous(to, turned), axes=(1, 0))
 
 
 @rule("matmul")
@@ -204,7 +215,13 @@ def matmul(to: Lowering, statement: Assign) -> Operand | None:
     a, b = statement.operands
     if max(a.type.ndim, b.type.ndim) > 2 or a.type.dtype != b.type.dtype or a.type.dtype.char not in "fdFD":
         return library_call(to, statement)
-    return to.assign(forms.dot, statement.targets[0].type, contiguous(to, a), contiguous(to, b))
+    return to.assign(forms.dot, statement.targets[0].type, factor(to, a), factor(to, b))
+
+
+@rule("matmul_into")
+def matmul_into(to: Lowering, statement: Assign) -> Operand:
+    array, index, a, b = statement.operands
+    return to.assign(statement.primitive, array.type, array, index, factor(to, a), factor(to, b))
 
 
 @rule("reshape")
@@ -284,6 +301,9 @@ def check(to: Lowering, statement: Assign) -> tuple | None:
     test, *values = statement.operands
     if not values:
         return None
+    if test is not False and only_integers(values, statement.static["message"]):
+        elementwise.check(to, test, statement.static["exception"], statement.static["message"], *values)
+        return ()
     failing = Assign((), statement.primitive, (None, *values), statement.static, statement.location)
     refusal = Assign((), to.calls.function(failing), read(failing), {}, statement.location)
     if test is False:
@@ -292,6 +312,14 @@ def check(to: Lowering, statement: Assign) -> tuple | None:
         test = elementwise.cast(to, test, bool)
         to.builder.append(If((), test, Block(), Block([refusal]), statement.location))
     return ()
+
+
+def only_integers(values: list, template: str) -> bool:
+    """Whether a message shows Python's integers as they are, and so may be made outside (failures.py)."""
+    return template.count("{}") == template.count("{") == len(values) and all(
+        isinstance(type_of(value), ArrayType) and type_of(value).weak and type_of(value).dtype.kind == "i"
+        for value in values
+    )
 
 
 @rule("check_same")

@@ -88,9 +88,10 @@ def keep(dispatcher: Any, store: Any, text: str) -> None:
 
 
 def needed(library: Any) -> list[str]:
-    """The symbols that a library calls and does not define."""
-    functions = library._final_module.functions
-    return sorted({f.name for f in functions if f.is_declaration and not f.name.startswith("llvm.")})
+    """The symbols that a library refers to and does not define."""
+    module = library._final_module
+    values = (*module.functions, *module.global_variables)
+    return sorted({v.name for v in values if v.is_declaration and not v.name.startswith("llvm.")})
 
 
 def found(symbols: list[str]) -> bool:

@@ -29,7 +29,7 @@ def waiting(loop: For) -> frozenset[Variable] | None:
 
 
 def sums(loop: For) -> frozenset[Variable]:
-    """The numbers that a fused loop carries only to add to them, which it may do in any order."""
+    """The numbers that a fused loop carries only to add to or compare with, which it may do in any order."""
     if not loop.fused:
         return frozenset()
     read: Counter[Variable] = Counter(variables_in(loop.body.results))
@@ -40,7 +40,7 @@ def sums(loop: For) -> frozenset[Variable]:
         (statement.operands[0], statement.targets[0])
         for statement in loop.body.statements
         if isinstance(statement, Assign)
-        and statement.primitive.name == "add"
+        and statement.primitive.name in ("add", "maximum", "minimum")
         and isinstance(statement.operands[0], Variable)
         and statement.targets[0].type.dtype.char in "fd"
     }

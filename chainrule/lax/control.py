@@ -10,7 +10,7 @@ import numpy as np
 from ..codegen.compositions.known import require_equal
 from ..codegen.errors import ShapeMismatchError, TypeMismatchError
 from ..runtime import carries
-from ..runtime.agreement import agreed, agreement, refuse
+from ..runtime.agreement import agreed, agreement, refuse, settled
 
 _NO_OPERAND = object()
 
@@ -43,8 +43,10 @@ def cond(
         operands = (operand,)
     agreed_on = agreement("cond")
     if _scalar(pred, "cond", "its condition"):
-        return agreed(agreed_on, true_fun(*operands), "true_fun")
-    return agreed(agreed_on, false_fun(*operands), "false_fun")
+        result = agreed(agreed_on, true_fun(*operands), "true_fun")
+    else:
+        result = agreed(agreed_on, false_fun(*operands), "false_fun")
+    return settled(agreed_on, result)
 
 
 def switch(index: Any, branches: Sequence[Callable], *operands: Any, operand: Any = _NO_OPERAND) -> Any:
@@ -77,7 +79,8 @@ def switch(index: Any, branches: Sequence[Callable], *operands: Any, operand: An
             "convert it with int(...)",
             TypeMismatchError,
         )
-    return _chosen(index, list(branches), 0, operands, agreement("switch"))
+    agreed_on = agreement("switch")
+    return settled(agreed_on, _chosen(index, list(branches), 0, operands, agreed_on))
 
 
 def _chosen(index: Any, branches: list, first: int, operands: tuple, agreed_on: Any) -> Any:

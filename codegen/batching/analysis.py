@@ -37,6 +37,7 @@ from ..core import (
     variables_in,
     walk,
 )
+from ..custom_calls import is_custom_call
 from ..errors import UnsupportedError
 from .rules import COLLECTIVES, LANED
 
@@ -118,7 +119,7 @@ class Analysis:
                 self.batched.update(targets)
             return
         if self.collective(statement):
-            if COLLECTIVES[name]:
+            if COLLECTIVES.get(name, True):
                 self.batched.update(targets)
             return
         if any(isinstance(v.type, StackType) for v in (*targets, *variables_in(operands))):
@@ -134,6 +135,9 @@ class Analysis:
 
     def collective(self, statement: Assign) -> bool:
         """Whether a statement reads the other examples of this batch."""
+        if is_custom_call(statement):
+            parts = (walk(program.body) for program in statement.static["call"].programs())
+            return any(self.collective(s) for part in parts for s in part if isinstance(s, Assign))
         return statement.primitive.name in COLLECTIVES and statement.static["axis"] is self.axis
 
     def size_differs(self, statement: Assign) -> bool:

@@ -45,7 +45,7 @@ from ..core import (
 )
 from ..errors import UnsupportedError
 from ..registry import PRIMITIVES
-from ..renaming import Renaming
+from ..renaming import Renaming, sizes_in
 from .analysis import Analysis
 from .lanes import Lanes
 from .regions import Region, regions
@@ -76,6 +76,7 @@ class Batcher:
         self.analysis = Analysis(program, axes, axis)
         self.builder = Builder()
         self.renaming = Renaming()
+        self.named: dict[Variable, list[Variable]] = {}
         open_program(self.builder, program)
         if known is not None:
             self.builder.lower_bounds.update(known.lower_bounds)
@@ -129,6 +130,8 @@ class Batcher:
     def fresh(self, variable: Variable) -> Variable:
         """A new variable for a parameter, or for what a branch or a loop gives."""
         made = Variable(variable.name, self.new_type(variable))
+        for size in sizes_in(made.type):
+            self.named.setdefault(size, []).append(made)
         self.renaming.mapping[variable] = made
         self.builder.depths[made] = len(self.builder.scopes)
         return made
@@ -188,9 +191,9 @@ class Batcher:
         self.renaming.mapping[target] = size
 
     def measured(self, array: Variable, old: Variable, new: Dimension) -> None:
-        """The type of an array, now that the size that it had read off itself has its new variable."""
-        made = self.renaming(array)
-        made.type = replace_type(made.type, {old: new})
+        """The types that name a size which an array has read off itself, now that it has its new variable."""
+        for made in (self.renaming(array), *self.named.pop(old, ())):
+            made.type = replace_type(made.type, {old: new})
 
     def same(self, statement: Assign) -> None:
         """A statement that is the same for all examples."""
@@ -250,7 +253,7 @@ class Batcher:
             for name in ("start", "stop", "step"):
                 parts[name] = self.renaming(getattr(loop, name))
             parts["index"] = self.fresh(loop.index)
-            bound_index(builder, parts["index"], parts["start"], parts["step"])
+            bound_index(builder, *(parts[name] for name in ("index", "start", "stop", "step")))
         parts["body"] = self.inner(loop.body, loop.carried)
         parts["targets"] = tuple(map(self.fresh, loop.targets))
         builder.append(dataclasses.replace(loop, **parts))

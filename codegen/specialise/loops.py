@@ -304,7 +304,7 @@ def counted_loop(s: Specialiser, start: Any, stop: Any, step: Any, body: Callabl
     location = s.location(node)
     while True:
         index, block = Variable(name, INT), Block()
-        bound_index(s.builder, index, start, step)
+        bound_index(s.builder, index, start, stop, step)
         s.builder.upper_bounds[index] = stop if isinstance(step, int) and step > 0 else None
         stable, carried, shared = one_pass(s, loop, block, index, lambda i=index: body(i))
         loop.begin()

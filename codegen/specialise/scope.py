@@ -12,6 +12,7 @@ from ..jumps import lower_jumps
 from ..live_names import assigned_names, live_after
 from ..matching import without_match
 from ..parse import Source, parse
+from .kept_scopes import keep, place_of, recall
 
 
 class Scope:
@@ -72,10 +73,22 @@ def scope_of(function: Any) -> Scope:
     code = function.__code__
     known = _scopes.get(code)
     if known is None or known.module is not function.__globals__:
-        source = parse(function)
-        known = Scope(source.tree, source, function.__globals__, is_ours(function.__module__))
-        _scopes[code] = known
+        known = _scopes[code] = made_or_kept(function)
     return known
+
+
+def made_or_kept(function: Any) -> Scope:
+    """The scope of a function; of our own, as an earlier process made it."""
+    place = place_of(function)
+    if place is not None:
+        kept = Scope.__new__(Scope)
+        if recall(place, function, kept):
+            return kept
+    source = parse(function)
+    made = Scope(source.tree, source, function.__globals__, is_ours(function.__module__))
+    if place is not None:
+        keep(place, made)
+    return made
 
 
 def inner_scope(tree: Any, outer: Scope) -> Scope:

@@ -280,6 +280,19 @@ def test_collectives_in_rules():
     np.testing.assert_allclose(got, 3 * x**2 / 8**3 - 3 * np.sum(x**3) / 8**4)
 
 
+def test_collectives_of_what_is_the_same_for_all():
+    total = cr.custom_vjp(lambda w: cr.lax.psum(w, "i"))
+    total.defvjp(lambda w: (cr.lax.psum(w, "i"), None), lambda _, ct: (cr.lax.psum(ct, "i"),))
+    ranked = cr.custom_jvp(lambda w: w * cr.lax.axis_index("i"))
+    ranked.defjvp(lambda primals, tangents: (ranked(primals[0]), 10 * tangents[0] * cr.lax.axis_index("i")))
+    x = np.array([1.0, 2.0, 5.0])
+    for f, value, slope in ((total, 3 * 8.0, 3 * 8.0), (ranked, 2.0 + 10.0, 10 * 12.0)):
+        loss = lambda w, f=f: np.sum(cr.vmap(lambda x: f(w) * x, axis_name="i")(x))
+        for outer in (lambda g: g, cr.jit):
+            np.testing.assert_allclose(outer(loss)(2.0), 2 * value)
+            np.testing.assert_allclose(outer(cr.grad(loss))(2.0), slope)
+
+
 def test_batches_of_batches():
     table = np.outer(X, Y)
     nested = lambda x, y: np.sum(cr.vmap(cr.vmap(wave, (0, None)), (None, 0))(x, y))

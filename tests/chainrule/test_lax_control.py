@@ -5,7 +5,7 @@ import pytest
 
 import chainrule as cr
 from chainrule import lax
-from chainrule.codegen.errors import ShapeMismatchError, TypeMismatchError
+from chainrule.codegen.errors import ShapeMismatchError, TypeMismatchError, UnsupportedError
 from tests.chainrule.lax_checks import check, check_batched, check_derivatives, check_values, same
 
 R = np.random.default_rng(0)
@@ -133,7 +133,10 @@ def test_branches_that_differ(first, second, kind, text):
 def test_branches_of_another_length():
     function = cr.jit(lambda p, x, y: lax.cond(p > 0, lambda: x, lambda: y))
     same(function(1.0, V, 2 * V), V)
-    same(function(-1.0, V, np.ones(4)), np.ones(4))
+    same(function(-1.0, V, 2 * V), 2 * V)
+    for p in (1.0, -1.0):
+        with pytest.raises(ValueError, match="needs branches that return one shape"):
+            function(-1.0, V, np.ones(4))
 
 
 def test_conditions_that_are_none():
@@ -290,3 +293,15 @@ def test_a_carry_that_changes_its_length():
         with pytest.raises(ValueError, match="of one shape"):
             run(V, np.ones(4))
     same(cr.jit(function)(V, 2 * V), 2 * V)
+
+
+def test_errors_inside_a_step_name_its_line():
+    outside = np.ones(3)
+
+    def body(i, carry):
+        outside[i] = 1.0
+        return carry
+
+    with pytest.raises(UnsupportedError) as caught:
+        cr.jit(lambda x: lax.fori_loop(0, 2, body, x))(1.0)
+    assert "in body\n    outside[i] = 1.0\n" in str(caught.value)

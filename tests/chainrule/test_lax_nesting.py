@@ -188,6 +188,18 @@ def test_states_of_sizes_that_prove_equal_are_kept_in_one_array():
     cr.check_grads(loss, given)
 
 
+def test_branches_in_steps_whose_sizes_only_run_time_tells():
+    def function(x, y):
+        step = lambda row: lax.cond(np.sum(row) > 1.5, lambda: np.cos(row) + x, lambda: row * y)
+        return lax.map(step, RATES[:, :2])
+
+    x, y = R.random(2), R.random(2)
+    want = np.stack([np.cos(row) + x if np.sum(row) > 1.5 else row * y for row in RATES[:, :2]])
+    for run in (lambda f: f, cr.jit):
+        same(run(function)(x, y), want)
+    cr.check_grads(function, (x, y))
+
+
 def test_stopped_values():
     function = lambda x: lax.fori_loop(0, 3, lambda i, y: y * lax.stop_gradient(x), x)
     for run in (lambda f: f, cr.jit):

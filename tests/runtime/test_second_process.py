@@ -93,7 +93,7 @@ def warmed(tmp_path_factory):
     folder = Folder(tmp_path_factory.mktemp("work"))
     ran = folder.run()
     check(ran)
-    assert ran["emitted"] == 3 and ran["compiled"] >= 3 and len(folder.files()) == 6
+    assert ran["emitted"] == 3 and ran["compiled"] >= 3
     return folder
 
 
@@ -257,7 +257,8 @@ def test_what_means_something_to_this_process_only_is_not_kept(tmp_path):
 
     with cr.config(cache=True, cache_dir=tmp_path):
         assert both(f, 3.0) == [6.0, 6.0]
-        assert current_store().writes == 0
+        kept = [path.read_bytes() for path in current_store().folder.glob("*")]
+    assert not any(b"CALLBACKS" in text or b"def f" in text for text in kept)
     assert seen == [3.0, 3.0]
 
 

@@ -446,3 +446,23 @@ def test_errors_of_collectives():
         over(lambda v: lax.psum(v, "i") if v > 1 else v)(V)
     with pytest.raises(ValueError, match="must be unique"):
         over(lambda v: lax.ppermute(v, "i", [(0, 1), (0, 2)]))(V)
+
+
+def test_a_branch_whose_value_and_tangent_have_one_size_known_at_run_time():
+    rows = np.array([[0.3, 0.2], [-0.8, 0.5], [1.1, -0.4]])
+
+    def function(x, y):
+        shift = np.sin(x)
+        out = np.zeros((rows.shape[0], y.shape[0]))
+        for k in range(rows.shape[0]):
+            z = rows[k]
+            if np.sum(z) > 0.3:
+                r = np.cos(z) + shift + z
+            else:
+                r = np.cos(z) + y + z
+            out[k] = y + r
+        return np.sum(out)
+
+    along = lambda x, y: cr.jvp(lambda x: function(x, y), (x,), (x,))[1]
+    x, y = R.standard_normal((3, 2)), R.standard_normal((3, 2))
+    same(cr.vmap(along)(x, y), 2 * np.sum(x * np.cos(x), axis=1))

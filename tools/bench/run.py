@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from typing import Any
 
 from . import dynamic, linear_algebra, models, stencils
@@ -29,11 +30,14 @@ def selected(words: list[str]) -> list[Row]:
     return [row for row in ROWS if not words or any(word in row.title for word in words)]
 
 
-def worker(row: Row, quick: bool, ports: bool, flags: str) -> dict[str, Any]:
-    """What measure.py finds in a fresh process with these flags for XLA."""
+def worker(row: Row, quick: bool, ports: bool, flags: str, cache: str) -> dict[str, Any]:
+    """What measure.py finds in a fresh process with these flags for XLA, and this folder for chainrule."""
     command = [sys.executable, "-m", "chainrule.tools.bench", "--worker", row.title]
     command += ["--quick"] * quick + ["--ports"] * ports
-    environment = os.environ | {"XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip()}
+    environment = os.environ | {
+        "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip(),
+        "CHAINRULE_CACHE": cache,
+    }
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT)
     except subprocess.TimeoutExpired:
@@ -49,7 +53,8 @@ def failed(reason: str) -> dict[str, Any]:
 
 def figures(row: Row, quick: bool) -> dict[str, Any]:
     """A row's figures from two processes: every contender has the better of its two medians."""
-    runs = [worker(row, quick, True, ""), worker(row, quick, False, PLAIN)]
+    with tempfile.TemporaryDirectory() as cache:
+        runs = [worker(row, quick, True, "", cache), worker(row, quick, False, PLAIN, cache)]
     names = runs[0]["time"] | runs[1]["time"]
     time = {name: min(run["time"][name] for run in runs if name in run["time"]) for name in names}
     return {

@@ -25,6 +25,29 @@ def plus(context, total, x):
     return total(total, total), build
 
 
+def extreme(kind, name):
+    """An LLVM intrinsic of two numbers, of which NaN is the result if either is."""
+
+    def build(context, builder, signature, a):
+        of = a[0].type
+        function = builder.module.declare_intrinsic(name, [of], ir.FunctionType(of, [of, of]))
+        return builder.call(function, a)
+
+    return kind(kind, kind), build
+
+
+@intrinsic
+def larger(context, best, x):
+    """The larger of two numbers, or NaN; a loop may compare in any order, so that it becomes vectors."""
+    return extreme(best, "llvm.maximum")
+
+
+@intrinsic
+def smaller(context, best, x):
+    """The smaller of two numbers, or NaN; a loop may compare in any order, so that it becomes vectors."""
+    return extreme(best, "llvm.minimum")
+
+
 @intrinsic
 def bits(context, x):
     """A number's bits, as an integer."""

@@ -1,0 +1,70 @@
+"""Which variables are one array at different times, and which are views of it.
+
+An array that is written, or carried by a loop, is another variable after each write and each turn; all of
+them are one *history*, known by one of its variables.
+
+>>> from .core import ArrayType
+>>> from .registry import PRIMITIVES
+>>> x, y, z = (Variable(name, ArrayType(np.dtype(float), (3,))) for name in "xyz")
+>>> write = Assign((y,), PRIMITIVES["setitem"], (x, (0,), 1.0))
+>>> view = Assign((z,), PRIMITIVES["getitem"], (y, (slice(1, None),)))
+>>> histories = Histories(Block([write, view]))
+>>> histories.of(z) is histories.of(x), histories.is_view(z), histories.members(y) == {x, y}
+(True, True, True)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .access import is_array
+from .core import Assign, Block, For, If, Operand, Statement, Variable, While, walk
+from .roles import is_view
+
+
+class Histories:
+    """The histories of a block's arrays."""
+
+    def __init__(self, block: Block):
+        self.parent: dict[Variable, Variable] = {}
+        self.base: dict[Variable, Variable] = {}
+        for statement in walk(block):
+            self.note(statement)
+
+    def note(self, statement: Statement) -> None:
+        match statement:
+            case Assign():
+                if statement.primitive.destructive:
+                    self.unite(statement.targets[0], statement.operands[0])
+                elif is_view(statement) and is_array(statement.operands[0]):
+                    self.base |= dict.fromkeys(filter(is_array, statement.targets), statement.operands[0])
+            case If():
+                for one in zip(statement.targets, statement.body.results, statement.orelse.results):
+                    self.unite(*one)
+            case For() | While():
+                ends = statement.initial, statement.body.results, statement.targets
+                for one in zip(statement.carried, *ends):
+                    self.unite(*one)
+
+    def unite(self, *operands: Operand) -> None:
+        """Let variables be one array; a view is one of what it is a view of."""
+        first, *others = [operand for operand in operands if is_array(operand)] or [None]
+        for other in others:
+            a, b = self.of(first), self.of(other)
+            if a is not b:
+                self.parent[a] = b
+
+    def of(self, variable: Variable) -> Variable:
+        """The history of an array, or of the array that it is a view of."""
+        while (further := self.parent.get(variable) or self.base.get(variable)) is not None:
+            variable = further
+        return variable
+
+    def is_view(self, variable: Variable) -> bool:
+        return variable in self.base
+
+    def members(self, variable: Variable) -> set[Variable]:
+        """All variables of the same history that are no views."""
+        root = self.of(variable)
+        known = {*self.parent, *self.parent.values(), root}
+        return {one for one in known if one not in self.base and self.of(one) is root}

@@ -1,0 +1,232 @@
+"""Join loops: nests that go over the same rows become one, so that a row is still in the cache when it is read.
+
+    for i in range(n):                            for i in range(n):
+        for j in range(m):                            for j in range(m):
+            largest[i] = max(x[i, j], ...)                largest[i] = max(x[i, j], ...)
+    for i in range(n):                  ->            for j in range(m):
+        for j in range(m):                                y[i, j] = exp(x[i, j] - largest[i])
+            y[i, j] = exp(x[i, j] - largest[i])
+
+Two loops are joined where each turn of the second reads, of what the first writes, only what the same turn of
+the first has written. The first moves down to the second. Innermost loops stay apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from .access import is_array
+from .arrays_over_time import Histories
+from .core import (
+    Assign,
+    Block,
+    Dimension,
+    For,
+    If,
+    Operand,
+    Program,
+    Statement,
+    Variable,
+    While,
+    blocks_of,
+    free_variables,
+    operands_of,
+    variables_in,
+    walk,
+)
+from .renaming import Renaming
+from .roles import has_effect, reads_of
+
+# How many loops above one it is tried with.
+NEAR = 6
+# Primitives whose operands begin with an array and an index.
+INDEXED = ("getitem", "setitem", "index_add", "matmul_into")
+
+Equal = dict[Dimension, frozenset[Dimension]]
+
+
+def join_loops(program: Program) -> Program:
+    """The loop program with its nests joined."""
+    return Program(program.name, program.parameters, Joiner(program.body).block(program.body, {}))
+
+
+class Joiner:
+    """Joins the loops of blocks, from the outside in."""
+
+    def __init__(self, body: Block):
+        self.histories = Histories(body)
+
+    def block(self, block: Block, equal: Equal) -> Block:
+        equal, made = dict(equal), []
+        for place, statement in enumerate(block.statements):
+            note_equal(statement, equal)
+            made.append(statement)
+            later = Block(block.statements[place + 1 :], block.results)
+            while self.join_last(made, equal, later):
+                pass
+        return Block([self.inside(statement, equal) for statement in made], block.results)
+
+    def inside(self, statement: Statement, equal: Equal) -> Statement:
+        match statement:
+            case For() | While():
+                return replace(statement, body=self.block(statement.body, equal))
+            case If():
+                body, orelse = (self.block(part, equal) for part in blocks_of(statement))
+                return replace(statement, body=body, orelse=orelse)
+        return statement
+
+    def join_last(self, statements: list[Statement], equal: Equal, later: Block) -> bool:
+        """Join the last of some statements with a loop above it, if there is one that it can be joined with."""
+        second = statements[-1]
+        if not may_be_joined(second):
+            return False
+        places = [k for k, s in enumerate(statements[:-1]) if may_be_joined(s)]
+        for place in reversed(places[-NEAR:]):
+            first, between = statements[place], statements[place + 1 : -1]
+            if not same_size(first.stop, second.stop, equal) or nested(first) != nested(second):
+                continue
+            if not self.can_move(first, between) or not self.in_step(first, second):
+                continue
+            joined, gone = join(first, second)
+            if not gone or not gone.intersection(free_variables(later)):
+                statements[place:] = [*between, joined]
+                self.histories.note(joined)
+                return True
+        return False
+
+    def can_move(self, first: For, between: list[Statement]) -> bool:
+        """Whether a loop can move down past some statements."""
+        targets = set(first.targets)
+        read = {self.histories.of(v) for v in reads_of(first) if is_array(v)}
+        effect = has_effect(first)
+        for statement in between:
+            if targets.intersection(reads_of(statement)) or (effect and has_effect(statement)):
+                return False
+            if any(self.histories.of(array) in read for array in written(statement)):
+                return False
+        return True
+
+    def in_step(self, first: For, second: For) -> bool:
+        """Whether a turn of the second loop reads or writes again only what the same turn of the first wrote."""
+        if has_effect(first) and has_effect(second):
+            return False
+        of = self.histories.of
+        numbers = {target for target in first.targets if not is_array(target)}
+        needed = [*free_variables(second.body), *variables_in(second.initial), *variables_in(second.stop)]
+        if numbers.intersection(needed):
+            return False
+        destroyed = {of(array) for array in written(second)} - {of(array) for array in written(first)}
+        if any(of(v) in destroyed for v in free_variables(first.body) if is_array(v)):
+            return False
+        made = {of(array) for array in written(first)}
+        shared = [v for v in needed if is_array(v) and of(v) in made and v not in second.carried]
+        if not all(v in first.targets for v in shared):
+            return False
+        return all(
+            self.axes(first, history) & self.axes(second, history) for history in {of(v) for v in shared}
+        )
+
+    def axes(self, loop: For, history: Variable) -> set[int]:
+        """The axes along which everything that a loop does with an array is at the loop's own index."""
+        found = set(range(history.type.ndim))
+        for statement in walk(loop.body):
+            found &= self.axes_in(statement, history, loop.index)
+            for block in blocks_of(statement):
+                if any(self.is_view_of(v, history) for v in variables_in(block.results)):
+                    return set()
+        if any(self.is_view_of(v, history) for v in variables_in(loop.body.results)):
+            return set()
+        return found
+
+    def axes_in(self, statement: Statement, history: Variable, index: Variable) -> set[int]:
+        everything = set(range(history.type.ndim))
+        if not isinstance(statement, Assign):
+            views = [v for v in variables_in(operands_of(statement)) if self.is_view_of(v, history)]
+            return set() if views else everything
+        touched = [
+            v for v in variables_in(statement.operands) if is_array(v) and self.histories.of(v) is history
+        ]
+        if not touched:
+            return everything
+        if all(map(self.histories.is_view, touched)):
+            return set() if statement.primitive.destructive and touched[0] is statement.operands[0] else everything
+        if statement.primitive.name not in INDEXED or len(touched) > 1 or statement.operands[0] is not touched[0]:
+            return set()
+        return places_of(index, statement.operands[1])
+
+    def is_view_of(self, variable: Variable, history: Variable) -> bool:
+        return (
+            is_array(variable) and self.histories.is_view(variable) and self.histories.of(variable) is history
+        )
+
+
+def places_of(variable: Variable, index: tuple) -> set[int]:
+    """The axes at which an index has a variable; none behind a new axis or an array."""
+    found = set()
+    for place, entry in enumerate(index):
+        if entry is None or is_array(entry):
+            break
+        if entry is variable:
+            found.add(place)
+    return found
+
+
+def may_be_joined(statement: Statement) -> bool:
+    plain = isinstance(statement, For) and statement.fused
+    return plain and isinstance(statement.step, int) and (statement.start, statement.step) == (0, 1)
+
+
+def nested(loop: For) -> bool:
+    """Whether there is a loop in a loop, or work on whole arrays."""
+    return any(
+        isinstance(statement, (For, While)) or statement.primitive.name == "matmul_into"
+        for statement in walk(loop.body)
+        if not isinstance(statement, If)
+    )
+
+
+def written(statement: Statement) -> list[Variable]:
+    """The arrays that a statement writes into, as they are before."""
+    found: list[Operand] = []
+    for inner in (statement, *(s for block in blocks_of(statement) for s in walk(block))):
+        if isinstance(inner, Assign):
+            found += inner.operands[:1] if inner.primitive.destructive else ()
+        else:
+            found += getattr(inner, "initial", ())
+    return [operand for operand in found if is_array(operand)]
+
+
+def join(first: For, second: For) -> tuple[For, set[Variable]]:
+    """One loop that does the work of two, and the arrays between them that it no longer gives."""
+    after = dict(zip(first.targets, first.body.results))
+    onward = {t: k for k, t in enumerate(second.initial) if is_array(t) and t in after}
+    renaming = Renaming({second.index: first.index, **after})
+    renaming.mapping |= {second.carried[k]: after[t] for t, k in onward.items()}
+    body = renaming.block(second.body)
+    position = {target: k for k, target in enumerate(first.targets)}
+    targets, results = list(first.targets), list(first.body.results)
+    for target, k in onward.items():
+        targets[position[target]], results[position[target]] = second.targets[k], body.results[k]
+    new = [k for k in range(len(second.initial)) if k not in onward.values()]
+    pick = lambda items: tuple(items[k] for k in new)
+    joined = replace(
+        second,
+        index=first.index,
+        targets=(*targets, *pick(second.targets)),
+        carried=(*first.carried, *pick(second.carried)),
+        initial=(*first.initial, *pick(second.initial)),
+        body=Block([*first.body.statements, *body.statements], (*results, *pick(body.results))),
+        location=first.location or second.location,
+    )
+    return joined, set(onward)
+
+
+def note_equal(statement: Statement, equal: Equal) -> None:
+    """Note that two sizes are checked to be the same."""
+    if isinstance(statement, Assign) and statement.primitive.name == "check_same":
+        sizes = frozenset().union(*(equal.get(size, {size}) for size in statement.operands))
+        equal |= dict.fromkeys(sizes, sizes)
+
+
+def same_size(a: Dimension, b: Dimension, equal: Equal) -> bool:
+    return a is b or (isinstance(a, int) and isinstance(b, int) and a == b) or b in equal.get(a, ())
