@@ -123,7 +123,7 @@ class Trace:
         return at if whole(part) else ("slice", at, freeze(part.start), freeze(part.step))
 
     def fixed(self, position, array, axis):
-        return ("at", freeze(position))
+        return ("at", position if isinstance(position, Variable) else int(position))
 
     def gathered(self, indices, at, array, axis):
         return ("gather", indices, at)

@@ -3,14 +3,15 @@ from __future__ import annotations
 
 from .build import Builder, bound_index, value_key
 from .core import Assign, Block, For, Operand, Program, Statement, Variable, type_of
+from .least_size import least_size
 from .renaming import Renaming, sizes_in
 
 
 def open_program(builder: Builder, program: Program) -> None:
-    """Tell a builder what holds of every parameter: a size that is not known is at least 2."""
+    """Tell a builder what holds of every parameter: a size that is not known is at least `least_size()`."""
     for parameter in program.parameters:
         for size in sizes_in(parameter.type):
-            builder.lower_bounds[size] = 2
+            builder.lower_bounds[size] = least_size()
             builder.depths[size] = 0
 
 

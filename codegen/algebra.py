@@ -46,6 +46,7 @@ from .core import (
     walk,
 )
 from .identities import Call, apply_identities
+from .least_size import least_size
 from .ranges import Ranges
 from .registry import Primitive, array_scalar
 from .rewrites import REWRITES, drop_broadcast, plain_number
@@ -75,7 +76,7 @@ class Rewriter:
         self.primitive: Primitive | None = None
         for parameter in program.parameters:
             sizes = parameter.type.shape if isinstance(parameter.type, ArrayType) else ()
-            self.builder.lower_bounds.update(dict.fromkeys(variables_in(sizes), 2))
+            self.builder.lower_bounds.update(dict.fromkeys(variables_in(sizes), least_size()))
         self.uses: Counter[Variable] = Counter(variables_in(program.results))
         for statement in walk(program.body):
             self.uses.update(variables_in(operands_of(statement)))

@@ -3,6 +3,7 @@
 An array that is written, or carried by a loop, is another variable after each write and each turn; all of
 them are one *history*, known by one of its variables.
 
+>>> import numpy as np
 >>> from .core import ArrayType
 >>> from .registry import PRIMITIVES
 >>> x, y, z = (Variable(name, ArrayType(np.dtype(float), (3,))) for name in "xyz")
@@ -15,8 +16,6 @@ them are one *history*, known by one of its variables.
 
 from __future__ import annotations
 
-import numpy as np
-
 from .access import is_array
 from .core import Assign, Block, For, If, Operand, Statement, Variable, While, walk
 from .roles import is_view
@@ -27,7 +26,7 @@ class Histories:
 
     def __init__(self, block: Block):
         self.parent: dict[Variable, Variable] = {}
-        self.base: dict[Variable, Variable] = {}
+        self.views: set[Variable] = set()
         for statement in walk(block):
             self.note(statement)
 
@@ -37,7 +36,8 @@ class Histories:
                 if statement.primitive.destructive:
                     self.unite(statement.targets[0], statement.operands[0])
                 elif is_view(statement) and is_array(statement.operands[0]):
-                    self.base |= dict.fromkeys(filter(is_array, statement.targets), statement.operands[0])
+                    self.views.update(filter(is_array, statement.targets))
+                    self.unite(*statement.targets, statement.operands[0])
             case If():
                 for one in zip(statement.targets, statement.body.results, statement.orelse.results):
                     self.unite(*one)
@@ -47,7 +47,7 @@ class Histories:
                     self.unite(*one)
 
     def unite(self, *operands: Operand) -> None:
-        """Let variables be one array; a view is one of what it is a view of."""
+        """Let variables be one array, or views of one."""
         first, *others = [operand for operand in operands if is_array(operand)] or [None]
         for other in others:
             a, b = self.of(first), self.of(other)
@@ -56,15 +56,15 @@ class Histories:
 
     def of(self, variable: Variable) -> Variable:
         """The history of an array, or of the array that it is a view of."""
-        while (further := self.parent.get(variable) or self.base.get(variable)) is not None:
-            variable = further
+        while variable in self.parent:
+            variable = self.parent[variable]
         return variable
 
     def is_view(self, variable: Variable) -> bool:
-        return variable in self.base
+        return variable in self.views
 
     def members(self, variable: Variable) -> set[Variable]:
         """All variables of the same history that are no views."""
         root = self.of(variable)
         known = {*self.parent, *self.parent.values(), root}
-        return {one for one in known if one not in self.base and self.of(one) is root}
+        return {one for one in known if one not in self.views and self.of(one) is root}

@@ -6,7 +6,8 @@ they are read and never stored. Clusters grow from the last statement back, only
 - an elementwise result that is not stored is read at one place only, so that nothing is computed twice;
 - what is stored and also read in the nest is read at the element just stored, and no result of a reduction
   or of a write is read in it;
-- an array that is written in place is read, if at all, at the element about to be written;
+- an array that is written in place is read, if at all, at the element about to be written, or at elements
+  that the nest does not write;
 - no statement outside the nest stands between, needing one part and needed by another.
 """
 
@@ -40,6 +41,7 @@ class Clusters:
         block: Block,
         region: Any,
         same: Any,
+        apart: Any,
         merge: bool = True,
         library: Callable[[Assign], bool] | None = None,
     ):
@@ -47,6 +49,7 @@ class Clusters:
         self.kinds = [kind_of(statement, library) for statement in self.statements]
         self.region = region
         self.same = same
+        self.apart = apart
         self.definition = {t: k for k, s in enumerate(self.statements) for t in s.targets}
         self.owner: dict[int, Cluster] = {}
         self.results = set(variables_in(block.results))
@@ -315,6 +318,11 @@ class Clusters:
                 return False
         return all(self.valid_write(cluster, seen, k) for k in cluster.outputs if self.kinds[k] == "write")
 
+    def never_meet(self, one: tuple, other: tuple) -> bool:
+        """Whether two notes of Trace are of elements that differ in an index that no loop moves."""
+        pairs = ((a[1], b[1]) for a, b in zip(one, other) if a[0] == b[0] == "at")
+        return any(self.apart(*pair) for pair in pairs)
+
     def valid_write(self, cluster: Cluster, seen: dict[Variable, set], position: int) -> bool:
         """Whether what a write destroys is read only where it is about to be written."""
         statement = self.statements[position]
@@ -328,7 +336,10 @@ class Clusters:
             made = self.definition.get(variable)
             if self.root_of(variable) is not self.root_of(array) or (made is not None and self.is_lazy(made)):
                 continue
-            if not moving or variable is not array or places != {place}:
+            if variable is not array:
+                return False
+            met = {read for read in places if not self.never_meet(read, place)}
+            if met and not (moving and met == {place}):
                 return False
         roots = [
             self.root_of(self.statements[k].operands[0]) for k in cluster.outputs if self.kinds[k] == "write"

@@ -113,7 +113,7 @@ class Elements:
         statement = self.definitions.get(operand)
         if statement is not None:
             value = self.compute(statement, at)
-        elif operand in self.current and self.current[operand][0] == at:
+        elif operand in self.current:
             value = self.load(self.current[operand][1], at)
         else:
             value = self.load(operand, at)

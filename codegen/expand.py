@@ -228,11 +228,12 @@ def array(to: Expander, statement: Assign) -> Operand:
 
 @rule("matmul")
 def matmul(to: Expander, statement: Assign) -> Operand | None:
-    """Products that BLAS does not make: of integers, of mixed dtypes, and of stacks of matrices."""
+    """Products that BLAS does not make: of integers, of mixed dtypes, of two vectors, and of stacks."""
     (a, b), target = statement.operands, statement.targets[0]
     dtype = target.type.dtype
     left, right = a.type, b.type
-    if dtype.kind not in "fc" or dtype.itemsize < 4:
+    two_vectors = left.ndim == right.ndim == 1 and dtype.kind == "f"
+    if dtype.kind not in "fc" or dtype.itemsize < 4 or two_vectors:
         return plain_product(to, a, b, target)
     if left.ndim <= 2 and right.ndim <= 2:
         if left.dtype == right.dtype:

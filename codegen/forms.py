@@ -140,8 +140,10 @@ def where(statement: Assign, to: Expressions) -> Tree:
     of = statement.targets[0].type
     if of.weak:
         return gast.IfExp(test, x, y)
-    tree = call("np.where", test, x, y)
-    return tree if of.shape else subscript(tree, tuple_tree(()))
+    if of.shape:
+        return call("np.where", test, x, y)
+    sides = (of.dtype.type(o) if array_scalar(o) else o for o in statement.operands[1:])
+    return gast.IfExp(test, *map(to.tree, sides))
 
 
 @form("maximum", "minimum")
@@ -180,12 +182,31 @@ def weak_bool(operand: Operand) -> bool:
 @form("astype")
 def astype(statement: Assign, to: Expressions) -> Tree:
     x, of = statement.operands[0], statement.targets[0].type
+    if (sizes := identity_sizes(x, to)) is not None:
+        keywords = {} if of.dtype == np.float64 else {"dtype": dtype_tree(of.dtype)}
+        return call("np.eye", *(to.tree(size, True) for size in sizes), **keywords)
     if of.weak:
         return call(PYTHON[of.dtype.kind], to.tree(x))
     if isinstance(x, Variable) and not x.type.weak:
         return method(to.tree(x), "astype", dtype_tree(of.dtype))
     return subscript(method(call("np.asarray", to.tree(x)), "astype", dtype_tree(of.dtype)), tuple_tree(())) \
         if of.dtype.kind in "iub" else call(dtype_name_of(of), to.tree(x))
+
+
+def identity_sizes(mask: Operand, to: Expressions) -> tuple | None:
+    """The sizes of an identity matrix, of which this is where its ones are."""
+
+    def made(operand: Operand, name: str) -> tuple | None:
+        found = to.inlined.get(operand) if isinstance(operand, Variable) else None
+        return found.operands if found is not None and found.primitive.name == name else None
+
+    rows, columns = made(mask, "equal") or (None, None)
+    rows, index = made(rows, "getitem") or (None, None)
+    steps = made(rows, "arange"), made(columns, "arange")
+    if index != (slice(None), None) or not all(s and is_int(s[0], 0) and is_int(s[2], 1) for s in steps):
+        return None
+    (_, n, _), (_, m, _) = steps
+    return (n,) if n is m else (n, m)
 
 
 def dtype_name_of(of: ArrayType) -> str:
@@ -266,9 +287,22 @@ def constant_array(statement: Assign, to: Expressions) -> Tree:
 
 @form("concatenate")
 def concatenate(statement: Assign, to: Expressions) -> Tree:
-    axis = statement.static.get("axis", 0)
+    axis, parts = statement.static.get("axis", 0), statement.operands[0]
     keywords = {"axis": constant(axis)} if axis else {}
-    return call("np.concatenate", to.tree(statement.operands[0]), **keywords)
+    layers = [layer(part, axis, to) for part in parts]
+    if all(one is not None for one in layers):
+        return call("np.stack", to.tree(tuple(layers)), **keywords)
+    return call("np.concatenate", to.tree(parts), **keywords)
+
+
+def layer(part: Operand, axis: int, to: Expressions) -> Operand | None:
+    """What a part of a concatenation is, but for an axis of size 1 that it was given to be stacked."""
+    made = to.inlined.get(part) if isinstance(part, Variable) else None
+    if made is None or made.primitive.name != "reshape" or type_of(made.operands[0]) is None:
+        return None
+    before, shape = type_of(made.operands[0]).shape, list(part.type.shape)
+    alone = len(shape) == len(before) + 1 and shape.pop(axis) == 1
+    return made.operands[0] if alone and tuple(shape) == tuple(before) else None
 
 
 @form("copy")

@@ -72,7 +72,7 @@ class Fuser:
         for position, statement in enumerate(block.statements):
             self.learn_equal(position, statement)
         block = Block(self.with_copies(block.statements), block.results)
-        clusters = Clusters(block, self.region, self.same, self.merge, self.library)
+        clusters = Clusters(block, self.region, self.same, self.apart, self.merge, self.library)
         checks = [(k, s.operands) for k, s in enumerate(block.statements) if is_check(s)]
         definitions = {s.targets[0]: s for k, s in enumerate(block.statements) if clusters.is_lazy(k)}
         for unit in in_order(clusters):
@@ -177,6 +177,16 @@ class Fuser:
                 waiting += ((other, more + distance) for _, other, distance in known)
         return False
 
+    def apart(self, one: Dimension, other: Dimension) -> bool:
+        """Whether two indices of one axis, of any sign, are known to take different elements."""
+        if isinstance(one, Variable) != isinstance(other, Variable):
+            return False
+        (a, more), (b, less) = self.offset(one), self.offset(other)
+        bounds = [self.builder.lower_bound(index) for index in (one, other)]
+        from_start = None not in bounds and min(bounds) >= 0
+        from_end = a is None and max(more, less) < 0
+        return a is b and more != less and (from_start or from_end)
+
     def region(self, statement: Assign, position: int) -> tuple[Dimension, ...]:
         return self.regions[statement] if statement in self.regions else region(self.builder, statement)
 
@@ -217,7 +227,7 @@ class Fuser:
 
     def safe(self, trial: Clusters, block: Block, space: tuple) -> bool:
         """Whether the write at the end of a block can run element by element."""
-        Clusters.__init__(trial, block, lambda *_: space, self.same, False, self.library)
+        Clusters.__init__(trial, block, lambda *_: space, self.same, self.apart, False, self.library)
         last = len(block.statements) - 1
         return trial.valid(Cluster(space, {last}, {last}))
 

@@ -5,16 +5,19 @@
                                                      t = add(padded[1:], padded[:-1])
                                                      y = index_add(y, (slice(None),), t)
 
-So each element is read and written once, in order. What is read beyond the edges is zero.
+So each element is read and written once, in order. What is read beyond the edges is zero. That pays in
+loops, where one padded array serves all turns.
 
->>> from .core import FLOAT
+>>> from .core import FLOAT, INT
 >>> from .primitives import elementwise
->>> b = Builder()
->>> x, v = Variable("x", FLOAT.with_shape((6,))), Variable("v", FLOAT.with_shape((5,)))
->>> y = b.emit(PRIMITIVES["index_add"], x, (slice(None, -1),), v)
->>> less = b.emit(elementwise.negative, v)
->>> b.block.results = (b.emit(PRIMITIVES["index_add"], y, (slice(1, None),), less),)
->>> [s.primitive for s in gather(Program("f", (x, v), b.block)).body.statements]
+>>> b, body = Builder(), Block()
+>>> x, y, v = (Variable(name, FLOAT.with_shape((size,))) for name, size in (("x", 6), ("y", 6), ("v", 5)))
+>>> with b.inside(body):
+...     z = b.emit(PRIMITIVES["index_add"], y, (slice(None, -1),), v)
+...     less = b.emit(elementwise.negative, v)
+...     body.results = (b.emit(PRIMITIVES["index_add"], z, (slice(1, None),), less),)
+>>> b.append(For((Variable("z", y.type),), Variable("i", INT), 0, 9, 1, (y,), (x,), body))
+>>> [s.primitive for s in gather(Program("f", (x, v), b.block)).body.statements[0].body.statements]
 [negative, zeros, setitem, getitem, getitem, negative, add, index_add]
 """
 
@@ -22,7 +25,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 import numpy as np
 
@@ -32,6 +34,7 @@ from .core import (
     Assign,
     Block,
     Dimension,
+    For,
     Operand,
     Program,
     Statement,
@@ -43,8 +46,12 @@ from .core import (
     variables_in,
     walk,
 )
+from .errors import Location
 from .linear_functions import fewest_arguments, linear_function
+from .primitives.indexing import is_basic
 from .registry import PRIMITIVES
+
+Part = tuple[tuple, Operand, Location | None]  # an index, what is added there, and for which line
 
 
 def gather(program: Program) -> Program:
@@ -55,12 +62,15 @@ def gather(program: Program) -> Program:
 
 @dataclass(frozen=True)
 class Shift:
-    """An addition of a whole array `value` to the part of another that begins at `offsets`."""
+    """An addition of a whole array `value` to the part of another that begins at `offsets`.
+
+    `fixed` are the integers of the index, each at its axis.
+    """
 
     statement: Assign
     value: Variable
     offsets: tuple[int, ...]
-    key: tuple
+    fixed: tuple
 
 
 @dataclass(frozen=True)
@@ -78,6 +88,7 @@ class Gatherer:
 
     def __init__(self, program: Program):
         self.builder = Builder()
+        self.loops = 0
         open_program(self.builder, program)
         self.uses: Counter[Variable] = Counter(variables_in(program.results))
         for statement in walk(program.body):
@@ -92,38 +103,48 @@ class Gatherer:
             for statement in block.statements:
                 if statement in gathered:
                     self.additions(gathered[statement])
-                elif not any(statement in chain for chain in gathered.values()):
+                elif not any(statement in run for run in gathered.values()):
                     adopt(self.builder, self.inside(statement))
         return made
 
     def inside(self, statement: Statement) -> Statement:
         """A statement with the blocks in it rewritten."""
         names = ("test", "body") if isinstance(statement, While) else ("body", "orelse")
+        turns = isinstance(statement, (For, While))
+        self.loops += turns
         parts = {name: self.block(inner) for name, inner in zip(names, blocks_of(statement))}
+        self.loops -= turns
         return replace(statement, **parts) if parts else statement
 
     # which additions
 
     def gathered(self, block: Block) -> dict[Assign, list[Assign]]:
-        """Runs of additions to one array, each at the statement that ends it."""
+        """Runs of additions to one array, at the statement that ends each; to zeros, a write is one too."""
         runs: dict[Variable, list[Assign]] = {}
+        if not self.loops:
+            return {}
+        zeros = self.only_written(block)
         for statement in block.statements:
-            if isinstance(statement, Assign) and statement.primitive.name == "index_add":
+            name = statement.primitive.name if isinstance(statement, Assign) else None
+            if name == "index_add":
                 array = statement.operands[0]
                 run = runs.pop(array, []) if self.uses[array] == 1 else []
                 runs[statement.targets[0]] = [*run, statement]
-        return {run[-1]: run for run in runs.values() if len(run) > 1 and self.pays(run)}
+            elif name == "setitem" and statement.operands[0] in zeros and is_basic(statement.operands[1]):
+                runs[statement.targets[0]] = [statement]
+        return {run[-1]: run for run in runs.values() if len(run) > 1}
 
-    def pays(self, run: list[Assign]) -> bool:
-        return any(self.groups(run))
+    def only_written(self, block: Block) -> set[Variable]:
+        """Arrays of zeros that a single statement reads."""
+        made = (s.targets[0] for s in block.statements if isinstance(s, Assign) and is_zeros(s))
+        return {array for array in made if self.uses[array] == 1}
 
     def groups(self, run: list[Assign]) -> list[list[Shift]]:
         """The additions of a run that differ by their offsets only, where there are several."""
         found: dict[tuple, list[Shift]] = {}
-        for statement in run:
-            shift = shift_of(statement)
-            if shift is not None:
-                found.setdefault(shift.key, []).append(shift)
+        for shift in filter(None, map(shift_of, run)):
+            shape = tuple(map(self.builder.representative, shift.value.type.shape))
+            found.setdefault((shift.fixed, shape), []).append(shift)
         return [group for group in found.values() if len({shift.offsets for shift in group}) > 1]
 
     # what they become
@@ -144,11 +165,33 @@ class Gatherer:
             sums[freeze(index)] = index, total
         parts = [(s.operands[1], s.operands[2], s.location) for s in left]
         parts += [(index, total, run[-1].location) for index, total in sums.values()]
-        versions = [run[0].operands[0], *(Variable(s.targets[0].name, s.targets[0].type) for s in run)]
-        versions = [*versions[: len(parts)], run[-1].targets[0]]
-        for (before, after), (index, value, location) in zip(pairwise(versions), parts, strict=True):
-            adding = Assign((after,), PRIMITIVES["index_add"], (before, index, value), {}, location)
-            adopt(self.builder, adding)
+        self.add(run[0].operands[0], parts, run[-1].targets[0])
+
+    def add(self, array: Variable, parts: list[Part], target: Variable) -> None:
+        """Emit the additions to parts of an array; the last makes `target`."""
+        made = self.builder.definitions.get(array)
+        empty = made is not None and is_zeros(made) and self.uses[array] == 1
+        for number, (index, value, location) in enumerate(parts):
+            after = target if number == len(parts) - 1 else Variable(target.name, target.type)
+            name = "index_add"
+            if empty and number == 0 and is_basic(index):
+                name = "setitem"
+                if is_everything(index) and self.is_sum(value):
+                    self.rename(value, after)
+                    array = after
+                    continue
+            adopt(self.builder, Assign((after,), PRIMITIVES[name], (array, index, value), {}, location))
+            array = after
+
+    def is_sum(self, value: Operand) -> bool:
+        """Whether a value was added up here, so that nothing else reads it."""
+        return isinstance(value, Variable) and not self.uses[value]
+
+    def rename(self, value: Variable, target: Variable) -> None:
+        """Let the statement that makes a value make another variable instead."""
+        made = self.builder.definitions[value]
+        made.targets = (target,)
+        self.builder.definitions[target] = made
 
     def gather(self, group: list[Shift], arguments: list[Variable]) -> tuple[tuple, Variable]:
         """The index of what a group adds to, and what is added there."""
@@ -229,6 +272,14 @@ class Gatherer:
         return target
 
 
+def is_zeros(statement: Assign) -> bool:
+    return statement.primitive is PRIMITIVES["zeros"]
+
+
+def is_everything(index: tuple) -> bool:
+    return all(isinstance(entry, slice) and entry == slice(None) for entry in index)
+
+
 def shift_of(statement: Assign) -> Shift | None:
     """An addition as one of a whole array at constant offsets, if it is one."""
     array, index, value = statement.operands
@@ -251,4 +302,4 @@ def shift_of(statement: Assign) -> Shift | None:
             fixed.append(freeze(entry))
     if len(offsets) != value.type.ndim or not offsets:
         return None
-    return Shift(statement, value, tuple(offsets), (tuple(fixed), value.type.shape))
+    return Shift(statement, value, tuple(offsets), tuple(fixed))

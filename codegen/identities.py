@@ -1,9 +1,9 @@
 """The table of algebraic identities, and how an operation is matched with it.
 
-A line reads `what is found -> what it becomes`, in Python: single letters stand for any operand, `zeros` and
-`ones` for arrays (and NumPy scalars) made full of them, `nothing` for any zero, calls for primitives. A line
-holds where both sides have one type, which algebra.py checks. Every line is exact in floating point, but for
-the sign of a zero where zeros are added; `x + 0.0` stays, for it makes 0.0 of -0.0.
+A line reads `what is found -> what it becomes`, in Python: single letters stand for any operand (`c` for a
+condition), `zeros` and `ones` for arrays (and NumPy scalars) made full of them, `nothing` for any zero, calls
+for primitives. A line holds where both sides have one type, which algebra.py checks. Every line is exact in
+floating point, but for the sign of a zero where zeros are added; `x + 0.0` stays, for it makes 0.0 of -0.0.
 """
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def apply_identities(
             continue
         if not all(fits(definition, *pair, bound) for pair in zip(patterns, operands)):
             continue
-        kinds = [type_of(operand).dtype.kind for operand in bound.values()]
+        kinds = [type_of(operand).dtype.kind for letter, operand in bound.items() if letter != "c"]
         if not all(kind in identity.kinds for kind in kinds):
             continue
         becomes = identity.becomes

@@ -1,4 +1,4 @@
-"""Join loops: nests that go over the same rows become one, so that a row is still in the cache when it is read.
+"""Join loops: nests that go over the same rows become one, so that a row is read while it is in the cache.
 
     for i in range(n):                            for i in range(n):
         for j in range(m):                            for j in range(m):
@@ -76,7 +76,7 @@ class Joiner:
         return statement
 
     def join_last(self, statements: list[Statement], equal: Equal, later: Block) -> bool:
-        """Join the last of some statements with a loop above it, if there is one that it can be joined with."""
+        """Join the last of some statements with a loop above it, if there is one that allows it."""
         second = statements[-1]
         if not may_be_joined(second):
             return False
@@ -107,7 +107,7 @@ class Joiner:
         return True
 
     def in_step(self, first: For, second: For) -> bool:
-        """Whether a turn of the second loop reads or writes again only what the same turn of the first wrote."""
+        """Whether a turn of the second loop needs of what the first wrote only the part of the same turn."""
         if has_effect(first) and has_effect(second):
             return False
         of = self.histories.of
@@ -129,35 +129,30 @@ class Joiner:
     def axes(self, loop: For, history: Variable) -> set[int]:
         """The axes along which everything that a loop does with an array is at the loop's own index."""
         found = set(range(history.type.ndim))
+        blocks = [loop.body]
         for statement in walk(loop.body):
             found &= self.axes_in(statement, history, loop.index)
-            for block in blocks_of(statement):
-                if any(self.is_view_of(v, history) for v in variables_in(block.results)):
-                    return set()
-        if any(self.is_view_of(v, history) for v in variables_in(loop.body.results)):
-            return set()
-        return found
+            blocks += blocks_of(statement)
+        results = [v for block in blocks for v in variables_in(block.results)]
+        return set() if any(self.is_view_of(v, history) for v in results) else found
 
     def axes_in(self, statement: Statement, history: Variable, index: Variable) -> set[int]:
-        everything = set(range(history.type.ndim))
+        everything, none = set(range(history.type.ndim)), set()
+        touched = [v for v in variables_in(operands_of(statement)) if self.is_part_of(v, history)]
         if not isinstance(statement, Assign):
-            views = [v for v in variables_in(operands_of(statement)) if self.is_view_of(v, history)]
-            return set() if views else everything
-        touched = [
-            v for v in variables_in(statement.operands) if is_array(v) and self.histories.of(v) is history
-        ]
-        if not touched:
-            return everything
+            return none if any(map(self.histories.is_view, touched)) else everything
+        first = touched and touched[0] is statement.operands[0]
         if all(map(self.histories.is_view, touched)):
-            return set() if statement.primitive.destructive and touched[0] is statement.operands[0] else everything
-        if statement.primitive.name not in INDEXED or len(touched) > 1 or statement.operands[0] is not touched[0]:
-            return set()
+            return none if first and statement.primitive.destructive else everything
+        if len(touched) > 1 or not first or statement.primitive.name not in INDEXED:
+            return none
         return places_of(index, statement.operands[1])
 
+    def is_part_of(self, variable: Variable, history: Variable) -> bool:
+        return is_array(variable) and self.histories.of(variable) is history
+
     def is_view_of(self, variable: Variable, history: Variable) -> bool:
-        return (
-            is_array(variable) and self.histories.is_view(variable) and self.histories.of(variable) is history
-        )
+        return self.is_part_of(variable, history) and self.histories.is_view(variable)
 
 
 def places_of(variable: Variable, index: tuple) -> set[int]:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from .build import Builder
+from .build import Builder, value_key
 from .core import ArrayType, Assign, Operand, Type, Variable
 
 MOST = 12  # operations in a function
@@ -50,7 +50,7 @@ def linear_function(
     steps: list[Assign] = []
 
     def visit(variable: Variable) -> None:
-        made = builder.definitions.get(variable)
+        made = as_negative(builder, builder.definitions.get(variable))
         if variable in found or any(variable in step.targets for step in steps):
             return
         if (arguments is not None and variable in arguments) or made is None or not is_linear(builder, made):
@@ -76,6 +76,19 @@ def fewest_arguments(builder: Builder, values: list[Variable]) -> list[Variable]
             own = others
     made = list(dict.fromkeys(v for one in own for v in linear_function(builder, one).arguments))
     return made if len(made) < len(own) else own
+
+
+def as_negative(builder: Builder, made: Assign | None) -> Assign | None:
+    """`where(test, 0, -x)` as the negative of `where(test, 0, x)`, if that has been computed too."""
+    if made is None or made.primitive.name != "where":
+        return made
+    test, zero, other = made.operands
+    less = builder.definitions.get(other) if isinstance(other, Variable) else None
+    if isinstance(zero, Variable) or np.any(zero != 0) or less is None or less.primitive.name != "negative":
+        return made
+    key = value_key(made.primitive, (test, zero, *less.operands), made.static)
+    known = next((scope.known[key] for scope in reversed(builder.scopes) if key in scope.known), None)
+    return Assign(made.targets, less.primitive, (known,)) if known is not None else made
 
 
 def is_linear(builder: Builder, statement: Assign) -> bool:

@@ -36,7 +36,7 @@ from .renaming import Renaming
 
 @dataclass(eq=False)
 class Access:
-    """A statement that reads or writes part of an array, the statements and blocks around it, and its turn."""
+    """A statement that reads or writes part of an array, the blocks that it is in, and its turn."""
 
     statement: Assign
     around: tuple[tuple[Statement, Block], ...]

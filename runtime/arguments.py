@@ -67,12 +67,14 @@ class StaticKey:
             return False
 
 
-def leaf_type(leaf: Any, known: dict[int | None, int]) -> ArrayType:
-    """The core type of a leaf; `known` has the sizes that are part of the signature, by axis."""
+def leaf_type(leaf: Any, known: dict[int | None, int], key: Any = None) -> ArrayType:
+    """The core type of a leaf; the sizes of the axes in `known`, and those that its key has, are part of it."""
     scalar = {float: FLOAT, int: INT, complex: COMPLEX}.get(type(leaf))
     if scalar is not None:
         return scalar
-    shape = tuple(size if size < 2 or axis in known else None for axis, size in enumerate(leaf.shape))
+    marks = leaf.shape if key is None or not leaf.shape else key[1]
+    pairs = enumerate(zip(leaf.shape, marks, strict=True))
+    shape = tuple(size if mark < 2 or axis in known else None for axis, (size, mark) in pairs)
     return ArrayType(leaf.dtype, shape)
 
 
@@ -81,11 +83,13 @@ def known_type(leaf: Any) -> ArrayType:
     return leaf_type(leaf, dict.fromkeys(range(np.ndim(leaf)), 0))
 
 
-def placeholders(leaves: list[Any], names: list[str | None], pins: frozenset) -> tuple[list[Any], list[int]]:
+def placeholders(
+    leaves: list[Any], keys: tuple, names: list[str | None], pins: frozenset
+) -> tuple[list[Any], list[int]]:
     """For each leaf a Parameter, or the leaf itself if it is static; and the positions of the former."""
     items: list[Any] = []
     dynamic: list[int] = []
-    for position, (leaf, name) in enumerate(zip(leaves, names, strict=True)):
+    for position, (leaf, key, name) in enumerate(zip(leaves, keys, names, strict=True)):
         if not is_dynamic_leaf(leaf):
             items.append(leaf)
             continue
@@ -94,7 +98,7 @@ def placeholders(leaves: list[Any], names: list[str | None], pins: frozenset) ->
         known = {axis: 0 for where, axis in pins if where == number}
         contiguous = leaf.flags.c_contiguous if isinstance(leaf, np.ndarray) else True
         value = leaf if None in known else None
-        items.append(Parameter(leaf_type(leaf, known), name, contiguous, value, number))
+        items.append(Parameter(leaf_type(leaf, known, key), name, contiguous, value, number))
     return items, dynamic
 
 

@@ -19,6 +19,7 @@ from ..codegen.errors import SharedMemoryError
 from ..codegen.held_elements import hold_elements
 from ..codegen.hoisted_checks import hoist_checks
 from ..codegen.inplace import write_in_place
+from ..codegen.least_size import least_size
 from ..codegen.needless_writes import without_needless_writes
 from ..codegen.printing import NO_DEFAULTS, Defaults, print_program
 from ..codegen.simplify import simplify
@@ -96,6 +97,7 @@ class Compiled:
         self.capture_types = [capture.variable.type for capture in specialised.captures]
         self.function = build(specialised.program, jitted, fresh)
         self.count = len(specialised.program.results)
+        self.least = least_size()
         self.guards_of_sizes = tuple(
             {start_of_message(s) for s in walk(specialised.program.body) if is_check(s)}
         )
@@ -129,7 +131,7 @@ class Compiled:
         if watch is not None:
             return run_checked(self.program, [*leaves, *captured], watch)
         try:
-            results = self.function(*leaves, *captured)
+            results = self.function(*map(plain, leaves), *map(plain, captured))
         except Exception as error:
             raise self.annotated(error) from None
         return (results,) if self.count == 1 else results
@@ -189,9 +191,9 @@ def start_of_message(statement: Assign) -> str:
     return statement.static.get("message", "sizes differ").split("{")[0]
 
 
-def plain(result: Any) -> Any:
-    """0-d arrays as the scalars that NumPy gives."""
-    return result[()] if isinstance(result, np.ndarray) and result.ndim == 0 else result
+def plain(value: Any) -> Any:
+    """0-d arrays as the scalars that they are in a program, and that NumPy gives."""
+    return value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
 
 
 def fits(value: Any, known: Any) -> bool:

@@ -217,12 +217,15 @@ class Writer:
         )
         if not of.shape:
             self.decline_if(f"{name}.shape", *tests)
+            self.operands[-1] = self.bound(f"{name}[()]")
             return
         sizes = [next(self.variables) for _ in of.shape]
         self.lines.append(f"{tuple_text(sizes)} = {name}.shape")
         known = [
-            f"{size} != {dimension}" if isinstance(dimension, int) else f"{size} < 2"
-            for size, dimension in zip(sizes, of.shape, strict=True)
+            f"{size} != {dimension}"
+            if isinstance(dimension, int)
+            else f"{size} < {2 if axis else self.compiled.least}"
+            for axis, (size, dimension) in enumerate(zip(sizes, of.shape, strict=True))
         ]
         self.decline_if(*known, *tests)
 

@@ -24,6 +24,7 @@ import numpy as np
 from .. import autodiff, backends, codegen
 from ..backends.numpy.emit import Text
 from ..codegen.core import Program
+from ..codegen.least_size import least_size
 from ..codegen.registry import PRIMITIVES, Primitive
 from ..codegen.specialise.kept_scopes import PROVIDERS
 from .configuration import config
@@ -74,7 +75,7 @@ def program_key(program: Program, fresh: bool) -> str | None:
     described = io.BytesIO()
     describer = Describer(described)
     try:
-        describer.dump((installed(), fresh, program.name, program.parameters, program.body))
+        describer.dump((installed(), fresh, least_size(), program.name, program.parameters, program.body))
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError):
         return None
     described.write(repr(list(describer.texts)).encode())

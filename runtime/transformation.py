@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen.errors import ChainruleError, NotDifferentiableError, ShapeMismatchError
+from ..codegen.least_size import sizes_from
 from ..codegen.parse import parse_text
 from ..codegen.registered import REGISTERED
 from ..codegen.specialise import NeedStatic, specialise
@@ -21,6 +22,7 @@ from .compiled import Compiled, text_of_stage
 from .entry import OTHER, Entry, entry_of
 from .modes import ordinary, uncompiled, watched
 from .recompiles import Making, making
+from .size_one import Unsuitable, check_suitable, first_axes_of_one, for_any_size
 
 ENTRIES = 4  # that are tried in turn before the general way
 
@@ -47,6 +49,7 @@ class Transformation:
         self.function = function
         self.pins: dict[Any, frozenset] = {}
         self.exact: set[Any] = set()
+        self.batches: dict[Any, tuple[int, ...]] = {}
         self.programs: dict[Any, list[Compiled]] = {}
         self.entries: tuple[Entry, ...] = ()
         self.history: list[Making] = []
@@ -105,17 +108,46 @@ class Transformation:
         """
         key = (structure, tuple(map(leaf_key, leaves)), static)
         dynamic = [leaf for leaf in leaves if is_dynamic_leaf(leaf)]
+        compiled, captured = self.for_any_size(key, leaves, structure, dynamic)
+        if compiled is not None:
+            try:
+                return use(compiled, dynamic, captured)
+            except ValueError as error:
+                if not compiled.of_sizes(error):
+                    raise
+            self.batches[key] = ()
         compiled, captured = self.prepared(key, leaves, structure, dynamic)
         try:
             return use(compiled, dynamic, captured)
         except ValueError as error:
-            if Exact in key or not compiled.of_sizes(error):
+            if not compiled.of_sizes(error):
                 raise
         key = (*key, Exact)
         self.pins[key] = every_size(dynamic)
         self.exact.add(key)
         compiled, captured = self.prepared(key, leaves, structure, dynamic)
         return use(compiled, dynamic, captured)
+
+    def for_any_size(
+        self, key: tuple, leaves: list, structure: Any, dynamic: list
+    ) -> tuple[Compiled | None, Any]:
+        """The program for batches of all sizes and its captured values, if it is for this batch of one."""
+        if not self.jitted:
+            return None, None
+        opened = self.batches.setdefault(key, first_axes_of_one(key))
+        while opened:
+            wide = for_any_size(key, opened)
+            compiled, captured = self.find(wide, dynamic)
+            if compiled is not None and compiled.least == 1:
+                return compiled, captured
+            try:
+                with sizes_from(1):
+                    return self.make(wide, leaves, structure, dynamic, opened)
+            except Unsuitable as unsuitable:
+                opened = self.batches[key] = unsuitable.batch
+            except Exception:
+                opened = self.batches[key] = ()
+        return None, None
 
     def prepared(self, key: Any, leaves: list, structure: Any, dynamic: list) -> tuple[Compiled, list]:
         """The program for a signature and its captured values."""
@@ -134,18 +166,25 @@ class Transformation:
                     return compiled, captured
         return None, None
 
-    def make(self, key: Any, leaves: list, structure: Any, dynamic: list) -> tuple[Compiled, list]:
+    def make(
+        self, key: Any, leaves: list, structure: Any, dynamic: list, opened: tuple[int, ...] | None = None
+    ) -> tuple[Compiled, list]:
+        """A new program; with `opened`, one for all sizes of the first axis of these leaves."""
         try:
             specialised = self.specialised(key, leaves, structure)
         except (ShapeMismatchError, NotDifferentiableError) as error:
             raise self.in_numbers(error, key, leaves, structure) from None
+        if opened is not None:
+            captured = [capture.fetch() for capture in specialised.captures]
+            check_suitable(specialised.program, [*dynamic, *captured], opened)
         compiled = self.compiled_kind(specialised, self.jitted, self.fresh_results)
         pins = self.pins.get(key, frozenset())
         compiled.known_integers = frozenset(where for where, axis in pins if axis is None)
         values = pinned_values(dynamic, pins)
         alike = self.programs.setdefault((key, values), [])
         names = self.leaf_names(leaves, structure, key[2])
-        self.history.append(making(names, key, pins, values, Exact in key, alike))
+        if opened is None or all(compiled.function is not other.function for other in alike):
+            self.history.append(making(names, key, pins, values, Exact in key, alike))
         alike.insert(0, compiled)
         return compiled, [capture.fetch() for capture in compiled.captures]
 
@@ -171,7 +210,7 @@ class Transformation:
         name = f"{name}_program" if name in REGISTERED else name
         while True:
             pins = self.pins.get(key, frozenset())
-            items, _ = placeholders(leaves, names, pins)
+            items, _ = placeholders(leaves, key[1], names, pins)
             arguments, keywords = self.put_static(*as_nodes(structure, items), static)
             try:
                 return specialise(self, list(arguments), keywords, name, key in self.exact)

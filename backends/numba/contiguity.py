@@ -25,7 +25,8 @@ def contiguous_in(body: Block) -> set[Variable]:
             case Assign():
                 ways |= dict.fromkeys(statement.targets, needed(statement))
             case If():
-                ways |= zip(statement.targets, map(list, zip(statement.body.results, statement.orelse.results)))
+                ends = zip(statement.body.results, statement.orelse.results)
+                ways |= zip(statement.targets, map(list, ends))
             case For() | While():
                 ends = list(map(list, zip(statement.initial, statement.body.results)))
                 ways |= zip(statement.carried, ends)

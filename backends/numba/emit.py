@@ -52,6 +52,7 @@ from ...codegen.joined_loops import join_loops
 from ...codegen.lasting_arrays import make_once
 from ...codegen.printing import NO_DEFAULTS, Defaults, callbacks_import, to_tree
 from ...codegen.registered import imports_of
+from ...codegen.running_sums import sum_in_place
 from ...codegen.smaller_arrays import make_arrays_smaller
 from ...codegen.trees import assign, call, name, stored, tuple_tree
 from ...codegen.unparse import unparse_with_locations
@@ -74,7 +75,7 @@ def compiled_form(
     """
     owned = frozenset(owned_parameters)
     if merge:
-        program = make_once(hoist_invariants(remove_dead_code(gather(program))))
+        program = make_once(hoist_invariants(remove_dead_code(gather(sum_in_place(program)))))
     loops = fuse(write_in_place(program, owned), merge, in_library)
     if merge:
         loops = make_arrays_smaller(join_loops(loops))

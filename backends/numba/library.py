@@ -40,6 +40,9 @@ from .forms import form
 PARAMETERS = "xyzuvw"
 # Calls that may end in an exception, which is to name the user's line.
 RAISING = frozenset({"check", "inv", "solve", "cholesky", "svd", "eigh", "eig", "qr"})
+# Of small matrices these are computed without the library, up to so many rows: it takes longer to be called.
+SMALL = frozenset({"solve", "inv", "det", "cofactor"})
+LARGEST_SMALL = 16
 
 
 class Calls:
@@ -72,6 +75,7 @@ class Calls:
         inside = f"    with numba.objmode({types}):" if types else "    with numba.objmode():"
         lines = [
             head,
+            *small(statement, parameters),
             inside,
             *("        " + line for line in body),
             *([f"    return {', '.join(results)}"] * bool(types)),
@@ -139,6 +143,25 @@ class Calls:
             if target.type.shape:
                 lines.append(f"{name} = {contiguous(name, target.type)}")
         return lines
+
+
+def small(statement: Assign, names: dict[Variable, str]) -> list[str]:
+    """What a function does first: compute the result of small matrices itself, where they allow it."""
+    name, types = statement.primitive.name, [getattr(o, "type", None) for o in statement.operands]
+    if name not in SMALL or any(of is None or of.ndim > 2 or of.dtype.char not in "fd" for of in types):
+        return []
+    if len({of.dtype for of in types}) > 1:
+        return []
+    operands = [names[operand] for operand in statement.operands]
+    vector = types[-1].ndim == 1
+    if vector:
+        operands[-1] = f"np.expand_dims({operands[-1]}, 1)"
+    return [
+        f"    if len({operands[0]}) <= {LARGEST_SMALL}:",
+        f"        result, found = support.small_{name}({', '.join(operands)})",
+        "        if found:",
+        f"            return result{'[:, 0].copy()' if vector else ''}",
+    ]
 
 
 def registered(statement: Assign, names: dict[Variable, str]) -> str:

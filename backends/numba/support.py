@@ -315,3 +315,84 @@ def philox_word2(key0, key1, x0, x1, x2, x3):
 @inlined
 def philox_word3(key0, key1, x0, x1, x2, x3):
     return philox4x32(key0, key1, x0, x1, x2, x3)[3]
+
+
+@njit
+def factors(a):
+    """Both triangular factors of a matrix with its rows in some order, the order, and the determinant.
+
+    Last the smallest pivot over the largest: 0 where one is 0 or not finite.
+    """
+    n = a.shape[0]
+    lu, order, det, least, most = a.copy(), np.arange(n), a.dtype.type(1), np.inf, 0.0
+    for k in range(n):
+        best = k
+        for i in range(k + 1, n):
+            if abs(lu[i, k]) > abs(lu[best, k]):
+                best = i
+        if best != k:
+            det = -det
+            order[k], order[best] = order[best], order[k]
+            for j in range(n):
+                lu[k, j], lu[best, j] = lu[best, j], lu[k, j]
+        pivot = abs(lu[k, k])
+        if not 0.0 < pivot < np.inf:
+            return lu, order, det, 0.0
+        det *= lu[k, k]
+        least, most = min(least, pivot), max(most, pivot)
+        for i in range(k + 1, n):
+            lu[i, k] /= lu[k, k]
+            for j in range(k + 1, n):
+                lu[i, j] -= lu[i, k] * lu[k, j]
+    return lu, order, det, least / most if n else 1.0
+
+
+@njit
+def solved(lu, order, b):
+    """The solution for each column of a right side."""
+    n, m = b.shape
+    x = np.empty((n, m), lu.dtype)
+    for i in range(n):
+        for j in range(m):
+            x[i, j] = b[order[i], j]
+        for k in range(i):
+            for j in range(m):
+                x[i, j] -= lu[i, k] * x[k, j]
+    for i in range(n - 1, -1, -1):
+        for k in range(i + 1, n):
+            for j in range(m):
+                x[i, j] -= lu[i, k] * x[k, j]
+        for j in range(m):
+            x[i, j] /= lu[i, i]
+    return x
+
+
+@njit
+def small_solve(a, b):
+    """The solution of a small system, and whether it has one."""
+    lu, order, _, condition = factors(a)
+    return solved(lu, order, b), condition > 0.0
+
+
+@njit
+def small_inv(a):
+    """The inverse of a small matrix, and whether it has one."""
+    lu, order, _, condition = factors(a)
+    return solved(lu, order, np.eye(a.shape[0], dtype=lu.dtype)), condition > 0.0
+
+
+@njit
+def small_det(a):
+    """The determinant of a small matrix, and whether it could be computed."""
+    _, _, det, condition = factors(a)
+    return det, condition > 0.0
+
+
+@njit
+def small_cofactor(a):
+    """The derivative of a small determinant, and whether the matrix is far enough from a singular one."""
+    if a.shape[0] == 2:
+        return np.array([[a[1, 1], -a[1, 0]], [-a[0, 1], a[0, 0]]]), True
+    lu, order, det, condition = factors(a)
+    result = det * solved(lu, order, np.eye(a.shape[0], dtype=lu.dtype)).T.copy()
+    return result, condition > 1e-3

@@ -24,6 +24,7 @@ from ..build import Builder
 from ..core import INT, ArrayType, Assign, Block, Program, Variable, type_of
 from ..errors import Location, UnsupportedError
 from ..key_reuse import report, without_marks
+from ..least_size import least_size
 from ..registry import PRIMITIVES
 from .assignment import assign
 from .attributes import get_attribute
@@ -239,7 +240,7 @@ class Specialisation:
                 size = Variable(None, INT)
                 self.builder.scopes[0].block.statements.append(size_statement(size, variable, axis))
                 self.builder.definitions[size] = self.builder.scopes[0].block.statements[-1]
-                self.builder.lower_bounds[size] = 2
+                self.builder.lower_bounds[size] = least_size()
                 self.externals.pins[size] = (position if position is not None else variable, axis)
             sizes.append(size)
         variable.type = of.type.with_shape(tuple(sizes)) if sizes else of.type

@@ -150,7 +150,7 @@ class Join:
             return a
         a_value, b_value = self.read(0, a, missing[0]), self.read(1, b, missing[1])
         types = [type_of(v) for v, gone in ((a_value, missing[0]), (b_value, missing[1])) if not gone]
-        joined = join_types(types[0], types[-1])
+        joined = join_types(*map(self.in_known_sizes, (types[0], types[-1])))
         if joined is None:
             return None
         if isinstance(joined, ArrayType):
@@ -164,6 +164,12 @@ class Join:
         self.leaves.append((a, b))
         return self.column(placeholder(joined) if missing[0] else a_value,
                            placeholder(joined) if missing[1] else b_value, joined)
+
+    def in_known_sizes(self, of: Any) -> Any:
+        """A type with one name for sizes that were known to be equal before the branch."""
+        if not isinstance(of, ArrayType):
+            return of
+        return of.with_shape(tuple(map(self.s.builder.representative, of.shape)))
 
     def read(self, side: int, leaf: Any, missing: bool) -> Any:
         """The operand of a leaf, read at the end of its path."""

@@ -2,13 +2,14 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import math
 from typing import Any
 
 import gast
 import numpy as np
 
-from ..core import BOOL, COMPLEX, FLOAT, INT
+from ..core import BOOL, COMPLEX, FLOAT, INT, Variable
 from .assignment import set_attribute, set_raw_attribute
 from .attributes import get_attribute, python_method
 from .classes import CLASS_FUNCTIONS
@@ -90,6 +91,8 @@ def conversion(kind: Any, of: Any) -> Any:
     """float(x), int(x), bool(x), complex(x)."""
 
     def run(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+        if keywords or len(arguments) > 1:
+            return of_two(s, kind, arguments, keywords, node)
         value = arguments[0] if arguments else kind()
         if not is_dynamic(value):
             return (
@@ -108,6 +111,21 @@ def conversion(kind: Any, of: Any) -> Any:
         return s.emit("astype", value, dtype=of.dtype, weak=True)
 
     return run
+
+
+def of_two(s: Specialiser, kind: Any, arguments: list, keywords: dict, node: Any) -> Any:
+    """complex(real, imag), int(text, base)."""
+    given = [*arguments, *keywords.values()]
+    if not has_dynamic(given):
+        return kind(*arguments, **keywords)
+    try:
+        bound = inspect.signature(complex).bind(*arguments, **keywords) if kind is complex else None
+    except TypeError as error:
+        raise s.located(error, node) from None
+    if bound is None or not all(isinstance(part, Variable | Array | int | float | complex) for part in given):
+        raise complaint(s, lambda *values: kind(*values[:-1], **values[-1]), [*arguments, keywords], node)
+    turned = binary(s, gast.Mult(), 1j, bound.arguments.get("imag", 0), node)
+    return s.call(complex, [binary(s, gast.Add(), bound.arguments.get("real", 0), turned, node)], {}, node)
 
 
 def rounded(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:

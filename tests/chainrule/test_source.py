@@ -181,3 +181,24 @@ def test_values_from_outside_stand_in_the_text(stage, tmp_path):
     assert "SCALE=0.5, OFFSETS=np.array([1.0, 2.0, 3.0])" in text
     wanted = 2 * SCALE**2 * TABLE.T @ (TABLE @ w) + OFFSETS
     np.testing.assert_allclose(ran(text, stage, tmp_path, (w, TABLE)), wanted)
+
+
+@pytest.mark.parametrize(("function", "line"), [
+    (lambda a: np.sum(np.linalg.inv(a + np.eye(len(a)))), "np.linalg.inv(a + np.eye(n))"),
+    (lambda a: np.sum(np.eye(3, 4, dtype=np.float32)) * a, "np.eye(3, 4, dtype=np.float32)"),
+    (lambda a: np.sum(np.stack([a[0], 2 * a[1]], axis=1) ** 3), "np.stack((a[0], 2 * a[1]), axis=1)"),
+    (lambda a: np.where(a[0, 0] > 0, a[0, 1], np.float64(2.0)), "a[0, 1] if a[0, 0] > 0 else np.float64(2.0)"),
+    (lambda a: np.concatenate([a[0], a[1]]), "np.concatenate((a[0], a[1]))"),
+])  # fmt: skip
+def test_lines_read_as_a_person_writes_them(function, line):
+    a = A[:3, :3]
+    text = cr.source(function)(a)
+    assert line in text.replace("\n", " "), text
+    result, wanted = cr.jit(function)(a), function(a)
+    np.testing.assert_allclose(result, wanted)
+    assert np.asarray(result).dtype == np.asarray(wanted).dtype
+
+
+def test_derivatives_of_both_sides_of_where_are_put_together():
+    text = cr.source(cr.grad(lambda x: np.sum(np.where(x > 0, x, np.exp(x) - 1))))(X)
+    assert "x_bar = np.where(x > 0, 1.0, np.exp(x))" in text

@@ -223,3 +223,16 @@ def test_other_modes_are_not_passed_by():
     f(1.0), f(1.0)
     with cr.debug.nans(), pytest.raises(cr.debug.NotFiniteError):
         f(-1.0)
+
+
+def test_arrays_without_axes_are_numbers_in_a_program():
+    def summed(n, x):
+        total = 0.0
+        for i in range(n):
+            total = total + x[i] * x[i]
+        return total
+
+    compiled, x = cr.jit(summed), np.arange(4.0)
+    for _ in range(2):
+        assert compiled(np.array(3), x) == 5.0
+    np.testing.assert_array_equal(cr.jit(cr.grad(summed, argnums=1))(np.array(3), x), [0.0, 2.0, 4.0, 0.0])
