@@ -30,6 +30,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..codegen.additions import add_in_place
 from ..codegen.adopt import adopt_block, open_program, paste
 from ..codegen.build import Builder
 from ..codegen.core import (
@@ -55,7 +56,6 @@ from ..codegen.errors import Location
 from ..codegen.renaming import element_type
 from ..codegen.visible import without_visible
 from .activity import Activity
-from .additions import add_in_place
 from .adjoints import Adjoints, Mask
 from .branches import transpose_branch
 from .calls import call_rule, conform, find_rule, repeated, tangent_type, unbroadcast

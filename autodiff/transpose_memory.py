@@ -16,10 +16,18 @@ from .calls import conform, emit, pop, unbroadcast, zeros
 def transpose_getitem(adjoints: Adjoints, statement: Assign) -> None:
     array, index = statement.operands
     cotangent = adjoints.take(statement.targets[0])
+    if only_reshapes(index):
+        adjoints.add(array, emit(adjoints.builder, "reshape", cotangent, array.type.shape))
+        return
     have, builder = adjoints.get(array), adjoints.builder
     name = "setitem" if have is None and is_basic(index) else "index_add"
     into = zeros(builder, array.type) if have is None else have
     adjoints.set(array, emit(builder, name, into, index, cotangent, **unique(builder, index)))
+
+
+def only_reshapes(index: tuple) -> bool:
+    """Whether an index reads all, with new axes."""
+    return None in index and all(item is None or item == slice(None) for item in index)
 
 
 def transpose_setitem(adjoints: Adjoints, statement: Assign) -> None:

@@ -1,7 +1,7 @@
 """Algebra: folds constants, shares repeated values, and applies identities, in one walk through a program.
 
-The table is identities.py, what does not fit in a line is rewrites.py; here also branches that are known,
-loops that run never or once, and carried variables that never change.
+The table is identities.py, what does not fit in a line is rewrites.py and the two beside it; here also
+branches that are known, loops that run never or once, and carried variables that never change.
 
 >>> from .build import Builder
 >>> from .core import FLOAT, Program
@@ -17,13 +17,13 @@ loops that run never or once, and carried variables that never change.
 from __future__ import annotations
 
 import contextlib
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from . import rewrites_of_memory  # noqa: F401  enters its rewrites
 from .build import Builder, fold, freeze, replace_type, value_key
 from .core import (
     ArrayType,
@@ -38,18 +38,17 @@ from .core import (
     Type,
     Variable,
     While,
-    blocks_of,
     map_variables,
-    operands_of,
     type_of,
+    uses_in,
     variables_in,
-    walk,
 )
 from .identities import Call, apply_identities
 from .least_size import least_size
 from .ranges import Ranges
 from .registry import Primitive, array_scalar
-from .rewrites import REWRITES, drop_broadcast, plain_number
+from .rewrites import REWRITES
+from .rewrites_of_arithmetic import drop_broadcast, plain_number
 from .weaken import weaker
 
 MOST_STEPS = 16
@@ -77,11 +76,7 @@ class Rewriter:
         for parameter in program.parameters:
             sizes = parameter.type.shape if isinstance(parameter.type, ArrayType) else ()
             self.builder.lower_bounds.update(dict.fromkeys(variables_in(sizes), least_size()))
-        self.uses: Counter[Variable] = Counter(variables_in(program.results))
-        for statement in walk(program.body):
-            self.uses.update(variables_in(operands_of(statement)))
-            for block in blocks_of(statement):
-                self.uses.update(variables_in(block.results))
+        self.uses = uses_in(program)
 
     # what the rewrites ask
 

@@ -5,6 +5,26 @@
     x = index_add(x, (i, k), w)                  x = setitem(x, (i, k), w)
 
 What is written or read between must be other elements, by what is known of the indices.
+
+>>> import numpy as np
+>>> from .core import ArrayType
+>>> from .additions import add_in_place
+>>> from .parse import parse_text
+>>> from .printing import print_program
+>>> from .simplify import simplify
+>>> from .specialise import Parameter, specialise
+>>> vector = ArrayType(np.dtype(float), (None,))
+>>> text = "def f(x):\\n  for i in range(len(x) - 1):\\n    x[i] = 0\\n    x[i + 1] += 2\\n    x[i] += 3 * x[i + 1]"
+>>> program = simplify(specialise(parse_text(text), [Parameter(vector, "x")]).program)
+>>> at_once = simplify(write_at_once(simplify(add_in_place(program))))
+>>> print("\\n".join(line for line in print_program(at_once).splitlines() if "#" not in line))
+def f(x):
+    for i in range(x.shape[0] - 1):
+        total = i + 1
+        total_2 = x[total] + 2
+        x[total] = total_2
+        x[i] = 3 * total_2
+    return x
 """
 
 from __future__ import annotations

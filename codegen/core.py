@@ -20,6 +20,7 @@ float32[n, 3]
 """
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -257,6 +258,16 @@ def walk(block: Block) -> Iterator[Statement]:
         yield statement
         for inner in blocks_of(statement):
             yield from walk(inner)
+
+
+def uses_in(program: Program) -> Counter[Variable]:
+    """How often each variable is read."""
+    uses = Counter(variables_in(program.results))
+    for statement in walk(program.body):
+        uses.update(variables_in(operands_of(statement)))
+        for block in blocks_of(statement):
+            uses.update(variables_in(block.results))
+    return uses
 
 
 def free_variables(block: Block) -> dict[Variable, None]:

@@ -31,7 +31,11 @@ from .expand import expand
 from .nests import write_nest
 from .outputs import region
 from .registry import PRIMITIVES
+from .reread import reread
 from .roles import kind_of
+
+# For each size: from which position on it is known to be which other, and what is added to that.
+Equal = dict[Variable, list[tuple[int, Variable | None, int]]]
 
 
 def fuse(program: Program, merge: bool = True, library: Callable[[Assign], bool] | None = None) -> Program:
@@ -56,7 +60,7 @@ class Fuser:
         self.builder = Builder()
         self.parameters: set[Variable] = set()
         self.checked: frozenset[tuple] = frozenset()
-        self.equal: dict[Variable, list[tuple[int, Variable | None, int]]] = {}
+        self.equal: Equal = {}
 
     def block(self, block: Block) -> Block:
         made = Block()
@@ -68,11 +72,12 @@ class Fuser:
     def statements(self, block: Block) -> None:
         for statement in block.statements:
             self.learn(statement)
-        outer, self.equal = self.equal, {k: [(-1, *d) for _, *d in v] for k, v in self.equal.items()}
-        for position, statement in enumerate(block.statements):
-            self.learn_equal(position, statement)
+        outer = self.equal
         block = Block(self.with_copies(block.statements), block.results)
-        clusters = Clusters(block, self.region, self.same, self.apart, self.merge, self.library)
+        clusters = self.clusters(block, outer)
+        again = reread(clusters, block) if self.merge else None
+        if again is not None:
+            block, clusters = again, self.clusters(again, outer)
         checks = [(k, s.operands) for k, s in enumerate(block.statements) if is_check(s)]
         definitions = {s.targets[0]: s for k, s in enumerate(block.statements) if clusters.is_lazy(k)}
         for unit in in_order(clusters):
@@ -90,6 +95,13 @@ class Fuser:
                 self.builder.append(self.inside(clusters.statements[unit]))
                 self.checked = before
         self.equal = outer
+
+    def clusters(self, block: Block, outer: Equal) -> Clusters:
+        """The clusters of a block, for sizes that are equal around it."""
+        self.equal = {size: [(-1, *known) for _, *known in found] for size, found in outer.items()}
+        for position, statement in enumerate(block.statements):
+            self.learn_equal(position, statement)
+        return Clusters(block, self.region, self.same, self.apart, self.merge, self.library)
 
     def inside(self, statement: Statement) -> Statement:
         """A statement with the blocks in it rewritten."""

@@ -23,7 +23,6 @@ loops, where one padded array serves all turns.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -41,10 +40,8 @@ from .core import (
     Variable,
     While,
     blocks_of,
-    operands_of,
     type_of,
-    variables_in,
-    walk,
+    uses_in,
 )
 from .errors import Location
 from .linear_functions import fewest_arguments, linear_function
@@ -90,11 +87,7 @@ class Gatherer:
         self.builder = Builder()
         self.loops = 0
         open_program(self.builder, program)
-        self.uses: Counter[Variable] = Counter(variables_in(program.results))
-        for statement in walk(program.body):
-            self.uses.update(variables_in(operands_of(statement)))
-            for block in blocks_of(statement):
-                self.uses.update(variables_in(block.results))
+        self.uses = uses_in(program)
 
     def block(self, block: Block) -> Block:
         made = Block([], block.results)

@@ -13,6 +13,26 @@
 The loop's other accesses to the array must be to other elements, and the element inside the array even where
 the loop has no turn, both by what is known of the indices (parts.py). Processors keep numbers in registers,
 and a loop that carries no element through memory can be vectorised.
+
+>>> import numpy as np
+>>> from .core import ArrayType
+>>> from .additions import add_in_place
+>>> from .parse import parse_text
+>>> from .printing import print_program
+>>> from .simplify import simplify
+>>> from .specialise import Parameter, specialise
+>>> vector = ArrayType(np.dtype(float), (None,))
+>>> text = "def f(x):\\n  for i in range(len(x)):\\n    for k in range(i):\\n      x[i] -= x[k]\\n  return x[0]"
+>>> program = simplify(specialise(parse_text(text), [Parameter(vector, "x")]).program)
+>>> held = simplify(hold_elements(simplify(add_in_place(program))))
+>>> print("\\n".join(line for line in print_program(held).splitlines() if "#" not in line))
+def f(x):
+    for i in range(x.shape[0]):
+        total = x[i]
+        for k in range(i):
+            total = total - x[k]
+        x[i] = total
+    return x[0], x
 """
 
 from __future__ import annotations
@@ -105,7 +125,7 @@ class Holding:
         return [*before, loop, *after]
 
     def accesses(self, loop: For, place: int) -> list[Access] | None:
-        """Every access to a carried array in a loop; None if it is not one array all through, changed by writes."""
+        """Every access to a carried array in a loop; None if it is not one array, changed by writes only."""
         found: list[Access] = []
         versions = {loop.carried[place]}
         if not self.follow(loop.body, versions, [*self.facts.of_loop(loop)], found):
@@ -156,7 +176,7 @@ class Holding:
             return False
         for entry, size in zip(access.index, array.type.shape):
             position, end = self.facts.form(entry), self.facts.form(size)
-            if position is None or end is None or not position.terms:
+            if position is None or end is None:
                 return False
             known = [*holds, *self.facts.sizes]
             if not impossible([*known, position.times(-1) - 1]) or not impossible([*known, position - end]):
@@ -213,12 +233,13 @@ def without(loop: For, removed: Assign) -> For:
 def hold_addition(
     loop: For, place: int, addition: Assign, before: list[Statement], after: list[Statement]
 ) -> For:
-    """A loop that adds to a number what it added to an element; the element is read before and written after."""
+    """A loop that adds to a number instead of an element, which is read before and written after."""
     array, index, value = addition.operands
     of = ArrayType(loop.carried[place].type.dtype)
     first, carried, total, last = (Variable(name, of) for name in (None, "total", None, "total"))
     filled = Variable(loop.targets[place].name, loop.targets[place].type)
-    before.append(Assign((first,), PRIMITIVES["getitem"], (loop.initial[place], index), {}, addition.location))
+    read = (loop.initial[place], index)
+    before.append(Assign((first,), PRIMITIVES["getitem"], read, {}, addition.location))
     adding = Assign((total,), PRIMITIVES["add"], (carried, value), {}, addition.location)
     put = (filled, index, last)
     after.append(Assign((loop.targets[place],), PRIMITIVES["setitem"], put, {}, addition.location))

@@ -10,6 +10,26 @@ the last. What a check would find wrong is a set of linear inequalities (inequal
 a turn, and that the index is outside at the worst of them. They lose the loop's index by setting it to the
 worst value; sets that are impossible need no check. Checks stay where they are in loops that do anything
 visible, and where the inequalities are not linear.
+
+>>> import numpy as np
+>>> from .core import ArrayType
+>>> from .parse import parse_text
+>>> from .printing import print_program
+>>> from .simplify import simplify
+>>> from .specialise import Parameter, specialise
+>>> vector = ArrayType(np.dtype(float), (None,))
+>>> text = "def f(x, y):\\n  for i in range(len(x)):\\n    y[i] = x[i]\\n  return y[0]"
+>>> arguments = [Parameter(vector, "x"), Parameter(vector, "y")]
+>>> program = simplify(hoist_checks(simplify(specialise(parse_text(text), arguments).program)))
+>>> print("\\n".join(line for line in print_program(program).splitlines() if "#" not in line))
+def f(x, y):
+    n = x.shape[0]
+    n_2 = y.shape[0]
+    if not n < n_2 + 1:
+        raise IndexError(f"index {n_2} is out of bounds for axis 0 with size {n_2}")
+    for i in range(n):
+        y[i] = x[i]
+    return y[0], y
 """
 
 from __future__ import annotations

@@ -8,15 +8,17 @@
             y[i, j] = exp(x[i, j] - largest[i])
 
 Two loops are joined where each turn of the second reads, of what the first writes, only what the same turn of
-the first has written. The first moves down to the second. Innermost loops stay apart.
+the first has written. The first moves down to the second, or the second up. Innermost loops stay apart.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from .access import is_array
 from .arrays_over_time import Histories
+from .build import value_key
 from .core import (
     Assign,
     Block,
@@ -85,24 +87,45 @@ class Joiner:
             first, between = statements[place], statements[place + 1 : -1]
             if not same_size(first.stop, second.stop, equal) or nested(first) != nested(second):
                 continue
-            if not self.can_move(first, between) or not self.in_step(first, second):
+            order = self.around(first, between, second)
+            if order is None or not self.in_step(first, second):
                 continue
             joined, gone = join(first, second)
             if not gone or not gone.intersection(free_variables(later)):
-                statements[place:] = [*between, joined]
+                before, after = order
+                statements[place:] = [*before, joined, *after]
                 self.histories.note(joined)
-                return True
+                return bool(not after)
         return False
 
-    def can_move(self, first: For, between: list[Statement]) -> bool:
-        """Whether a loop can move down past some statements."""
+    def around(self, first: For, between: list[Statement], second: For) -> tuple[list, list] | None:
+        """What comes before and after the two as one, of what is between them; None if that cannot be."""
         targets = set(first.targets)
-        read = {self.histories.of(v) for v in reads_of(first) if is_array(v)}
-        effect = has_effect(first)
-        for statement in between:
-            if targets.intersection(reads_of(statement)) or (effect and has_effect(statement)):
+        if not any(targets.intersection(reads_of(s)) for s in between) and self.can_pass(first, between):
+            return between, []
+        needed, waiting = set(), set(reads_of(second))
+        for statement in reversed(between):
+            if waiting.intersection(statement.targets):
+                needed.add(statement)
+                waiting.update(reads_of(statement))
+        before = [statement for statement in between if statement in needed]
+        after = [statement for statement in between if statement not in needed]
+        if any(map(has_effect, between)) or any(targets.intersection(reads_of(s)) for s in before):
+            return None
+        if not self.can_pass(first, before):
+            return None
+        return (before, after) if all(self.can_pass(s, after) for s in (*before, second)) else None
+
+    def can_pass(self, one: Statement, others: list[Statement]) -> bool:
+        """Whether the order of a statement and others, none of which needs it, makes no difference."""
+        touched = {self.histories.of(v) for v in reads_of(one) if is_array(v)}
+        changed, effect = {self.histories.of(array) for array in written(one)}, has_effect(one)
+        for other in others:
+            if effect and has_effect(other):
                 return False
-            if any(self.histories.of(array) in read for array in written(statement)):
+            if any(self.histories.of(array) in touched for array in written(other)):
+                return False
+            if any(self.histories.of(v) in changed for v in reads_of(other) if is_array(v)):
                 return False
         return True
 
@@ -197,7 +220,7 @@ def join(first: For, second: For) -> tuple[For, set[Variable]]:
     onward = {t: k for k, t in enumerate(second.initial) if is_array(t) and t in after}
     renaming = Renaming({second.index: first.index, **after})
     renaming.mapping |= {second.carried[k]: after[t] for t, k in onward.items()}
-    body = renaming.block(second.body)
+    body = Block(once(first.body.statements, second.body.statements, renaming), renaming(second.body.results))
     position = {target: k for k, target in enumerate(first.targets)}
     targets, results = list(first.targets), list(first.body.results)
     for target, k in onward.items():
@@ -214,6 +237,27 @@ def join(first: For, second: For) -> tuple[For, set[Variable]]:
         location=first.location or second.location,
     )
     return joined, set(onward)
+
+
+def once(first: list[Statement], second: list[Statement], renaming: Renaming) -> list[Statement]:
+    """The statements of a second body, renamed, without the numbers that the first computes too."""
+    known = {number_key(statement): statement.targets for statement in first}
+    made = []
+    for statement in second:
+        same = known.get(number_key(renamed := renaming.statement(statement)))
+        if same and number_key(renamed) is not None:
+            renaming.mapping |= zip(statement.targets, same)
+        else:
+            made.append(renamed)
+    return made
+
+
+def number_key(statement: Statement) -> Any:
+    """What tells a number's computation from others; None for other statements."""
+    if not isinstance(statement, Assign) or any(getattr(t.type, "shape", True) for t in statement.targets):
+        return None
+    plain = not (statement.primitive.effect or statement.primitive.destructive)
+    return value_key(statement.primitive, statement.operands, statement.static) if plain else None
 
 
 def note_equal(statement: Statement, equal: Equal) -> None:

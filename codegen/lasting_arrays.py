@@ -33,7 +33,7 @@ from .core import (
     While,
     blocks_of,
     bound_in,
-    operands_of,
+    uses_in,
     variables_in,
     walk,
 )
@@ -43,11 +43,7 @@ from .registry import PRIMITIVES
 
 def make_once(program: Program) -> Program:
     """The program with arrays of zeros that are only partly written, always there, made before loops."""
-    uses: Counter[Variable] = Counter(variables_in(program.results))
-    for statement in walk(program.body):
-        uses.update(variables_in(operands_of(statement)))
-        for block in blocks_of(statement):
-            uses.update(variables_in(block.results))
+    uses = uses_in(program)
     return Program(program.name, program.parameters, outside(program.body, uses))
 
 

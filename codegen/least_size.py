@@ -1,7 +1,7 @@
 """The least size that an axis can have whose size is not part of a program's signature.
 
-It is 2, for a 1 broadcasts. A program in which nothing broadcasts along such axes serves 1 as well: it is made
-with sizes from 1 on.
+It is 2, for a 1 broadcasts. A program in which nothing broadcasts along such axes serves 1 as well: it is
+made with sizes from 1 on.
 
 >>> least_size()
 2

@@ -9,6 +9,25 @@ A write can only be missed by a reading that comes later, in the same turns of t
 later ones, and that may take an element which was written. Where each such case is impossible, by what is
 known of the indices, the write goes. So do the zeros in cotangents that nobody looks at again, and what puts
 arrays back on the way down where the backward sweep reads other elements only.
+
+>>> import numpy as np
+>>> from .core import ArrayType
+>>> from .parse import parse_text
+>>> from .printing import print_program
+>>> from .simplify import simplify
+>>> from .specialise import Parameter, specialise
+>>> vector = ArrayType(np.dtype(float), (None,))
+>>> text = "def f(x):\\n  y, s = 2 * x, 0.0\\n  for i in range(len(x)):\\n"
+>>> text += "    s += y[i]\\n    y[i] = 0\\n  return s"
+>>> program = simplify(specialise(parse_text(text), [Parameter(vector, "x")]).program)
+>>> fewer = simplify(without_needless_writes(program))
+>>> print("\\n".join(line for line in print_program(fewer).splitlines() if "#" not in line))
+def f(x):
+    y = 2 * x
+    s = 0.0
+    for i in range(x.shape[0]):
+        s = s + y[i]
+    return s
 """
 
 from __future__ import annotations

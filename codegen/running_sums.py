@@ -34,19 +34,15 @@ from .core import (
     blocks_of,
     operands_of,
     type_of,
+    uses_in,
     variables_in,
-    walk,
 )
 from .registry import PRIMITIVES
 
 
 def sum_in_place(program: Program) -> Program:
     """The program with its loops' sums in place."""
-    uses: Counter[Variable] = Counter(variables_in(program.results))
-    for statement in walk(program.body):
-        uses.update(variables_in(operands_of(statement)))
-        for block in blocks_of(statement):
-            uses.update(variables_in(block.results))
+    uses = uses_in(program)
     return Program(program.name, program.parameters, in_block(program.body, uses))
 
 
@@ -69,7 +65,7 @@ def inside(statement: Statement, uses: Counter[Variable]) -> Statement:
 
 
 def with_sum(block: Block, carried: Variable, result: Operand, uses: Counter[Variable]) -> Block:
-    """The body of a loop with what leads from an array to its next value in place, if it is only additions."""
+    """The body of a loop with what leads from an array to its next value in place, if that is additions."""
     running, statements = carried, []
     for statement in block.statements:
         if any(v is running for v in variables_in(operands_of(statement))):

@@ -45,6 +45,8 @@ def number(value: complex) -> str:
 
 def complex_literal(value: complex) -> str:
     real, imag = number(value.real), number(value.imag)
+    if real == "-0.0" and imag.startswith("-") and "np." not in imag:
+        return imag + "j"
     if "np." in real + imag or "-0.0" in (real, imag):
         return f"complex({real}, {imag})"
     if value.real == 0:

@@ -68,7 +68,7 @@ class StaticKey:
 
 
 def leaf_type(leaf: Any, known: dict[int | None, int], key: Any = None) -> ArrayType:
-    """The core type of a leaf; the sizes of the axes in `known`, and those that its key has, are part of it."""
+    """The core type of a leaf; it has the sizes of the axes in `known`, and those that the key has."""
     scalar = {float: FLOAT, int: INT, complex: COMPLEX}.get(type(leaf))
     if scalar is not None:
         return scalar

@@ -10,6 +10,7 @@ import numpy as np
 from ..backends.numba import emit as numba_backend
 from ..backends.numba.failures import told
 from ..backends.numpy import emit as numpy_backend
+from ..codegen.additions import add_in_place
 from ..codegen.cleared import write_at_once
 from ..codegen.core import Assign, Program, Variable, walk
 from ..codegen.custom_calls import without_custom_calls
@@ -23,6 +24,7 @@ from ..codegen.least_size import least_size
 from ..codegen.needless_writes import without_needless_writes
 from ..codegen.printing import NO_DEFAULTS, Defaults, print_program
 from ..codegen.simplify import simplify
+from ..codegen.small_arrays import split_small_arrays
 from ..codegen.specialise import Specialised, put_together
 from .checked import run_checked
 from .kept_texts import current_store, kept_text
@@ -69,9 +71,23 @@ def simplified(program: Program) -> Program:
     return program
 
 
+LOOPS = (
+    simplified,
+    split_small_arrays,
+    add_in_place,
+    remove_dead_code,
+    hoist_checks,
+    simplify,
+    hold_elements,
+    simplify,
+)
+
+
 def loops_of(program: Program) -> Program:
     """The simplified program with checks before its loops, and elements held in numbers."""
-    return simplify(hold_elements(simplify(hoist_checks(simplified(program)))))
+    for step in LOOPS:
+        program = step(program)
+    return program
 
 
 def numpy_text(program: Program, fresh: bool, defaults: Defaults = NO_DEFAULTS) -> Any:

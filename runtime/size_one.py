@@ -1,10 +1,10 @@
 """One program for batches of every size, those of one example included.
 
-A size of 1 is part of a signature, for a 1 broadcasts. Along the axis of a batch it does not: what is compared
-with its size is the size of another array of the same batch. So where arrays have a first axis of size 1, the
-program for batches of any size from 1 on is tried first. It will do if it takes these axes, and no others, to
-be of one size, and if the sizes of this call are as it takes them to be. Of several batches, the arrays of the
-highest rank are the one: a bias of one number is none.
+A size of 1 is part of a signature, for a 1 broadcasts. Along the axis of a batch it does not: what is
+compared with its size is the size of another array of the same batch. So where arrays have a first axis of
+size 1, the program for batches of any size from 1 on is tried first. It will do if it takes these axes, and
+no others, to be of one size, and if the sizes of this call are as it takes them to be. Of several batches,
+the arrays of the highest rank are the one: a bias of one number is none.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def is_array(leaf: Any) -> bool:
 
 
 def check_suitable(program: Program, values: Iterable[Any], opened: tuple[int, ...]) -> None:
-    """Raise Unsuitable unless a program is for arguments of these sizes, with the opened axes as one batch."""
+    """Raise Unsuitable unless a program is for arguments of these sizes, the opened axes one batch."""
     sizes: dict[Any, int] = {}
     for parameter, value in zip(program.parameters, values, strict=True):
         sizes.update(zip(getattr(parameter.type, "shape", ()), np.shape(value), strict=False))

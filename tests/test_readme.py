@@ -19,6 +19,8 @@ PAGES = [
     "docs/control_flow.md",
     "docs/custom.md",
     "docs/debugging.md",
+    "docs/migration.md",
+    "docs/training.md",
 ]
 
 

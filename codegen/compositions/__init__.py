@@ -19,6 +19,6 @@ from . import (
     writing,
 )
 
-for _name in ("fourier", "linear_algebra", "mathematics", "products", "special"):
+for _name in ("fourier", "linear_algebra", "mathematics", "products", "special", "ufunc_methods"):
     with contextlib.suppress(ModuleNotFoundError):
         importlib.import_module("." + _name, __name__)

@@ -24,35 +24,64 @@ def accumulator(dtype):
     return np.dtype(np.uint64) if dtype.kind == "u" else dtype
 
 
+def selected(a, where, other):
+    """The elements of an array where a mask says so, and a number elsewhere."""
+    if where is None:
+        return a
+    return np.where(np.broadcast_to(where, a.shape), a, a.dtype.type(other))
+
+
+def bounded(primitive, choose, a, axis, keepdims, initial, where):
+    """A maximum or minimum of the elements that a mask selects, and of one number more."""
+    axes = reduced_axes(axis, a.ndim)
+    counted = [a.shape[one] for one in axes]
+    if isinstance(product(counted), int) and product(counted) == 0:
+        kept = [one for one in range(a.ndim) if keepdims or one not in axes]
+        return np.full(tuple([1 if one in axes else a.shape[one] for one in kept]), initial, dtype=a.dtype)
+    if where is not None:
+        a = np.where(np.broadcast_to(where, a.shape), a, initial)
+    found = reduced(primitive, a, axis, keepdims) if len(axes) > 0 else a
+    return cast(choose(found, initial), a.dtype)
+
+
 @composition(np.sum, method="sum")
-def sum(a, axis=None, dtype=None, *, keepdims=False):
+def sum(a, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):
     """np.sum."""
-    a = np.asarray(a)
+    a = selected(np.asarray(a), where, 0)
     if dtype is not None:
         a = cast(a, np.dtype(dtype))
     if len(reduced_axes(axis, a.ndim)) == 0:
         total = structural.copy(cast(a, accumulator(a.dtype)))
     else:
         total = reduced(reduce.sum, a, axis, keepdims)
+    if initial is not None:
+        total = cast(total + initial, total.dtype)
     return total if dtype is None else cast(total, np.dtype(dtype))
 
 
 @composition(np.prod, method="prod")
-def prod(a, axis=None, dtype=None, *, keepdims=False):
+def prod(a, axis=None, dtype=None, *, keepdims=False, initial=None, where=None):
     """np.prod."""
-    a = np.asarray(a)
+    a = selected(np.asarray(a), where, 1)
     if dtype is not None:
         a = cast(a, np.dtype(dtype))
     if len(reduced_axes(axis, a.ndim)) == 0:
         total = structural.copy(cast(a, accumulator(a.dtype)))
     else:
         total = reduced(reduce.prod, a, axis, keepdims)
+    if initial is not None:
+        total = cast(total * initial, total.dtype)
     return total if dtype is None else cast(total, np.dtype(dtype))
 
 
 @composition(np.max, np.amax, method="max")
-def max(a, axis=None, *, keepdims=False):
+def max(a, axis=None, *, keepdims=False, initial=None, where=None):
     """np.max."""
+    if initial is not None:
+        return bounded(reduce.max, np.maximum, np.asarray(a), axis, keepdims, initial, where)
+    if where is not None:
+        raise ValueError("reduction operation 'maximum' does not have an identity, so to use a where mask "
+                         "one has to specify 'initial'")
     a = np.asarray(a)
     if len(reduced_axes(axis, a.ndim)) == 0:
         return structural.copy(a)
@@ -60,8 +89,13 @@ def max(a, axis=None, *, keepdims=False):
 
 
 @composition(np.min, np.amin, method="min")
-def min(a, axis=None, *, keepdims=False):
+def min(a, axis=None, *, keepdims=False, initial=None, where=None):
     """np.min."""
+    if initial is not None:
+        return bounded(reduce.min, np.minimum, np.asarray(a), axis, keepdims, initial, where)
+    if where is not None:
+        raise ValueError("reduction operation 'minimum' does not have an identity, so to use a where mask "
+                         "one has to specify 'initial'")
     a = np.asarray(a)
     if len(reduced_axes(axis, a.ndim)) == 0:
         return structural.copy(a)
@@ -69,33 +103,33 @@ def min(a, axis=None, *, keepdims=False):
 
 
 @composition(np.any, method="any")
-def any(a, axis=None, *, keepdims=False):
+def any(a, axis=None, *, keepdims=False, where=None):
     """np.any."""
-    a = np.asarray(a)
+    a = np.asarray(a) if where is None else selected(np.asarray(a) != 0, where, False)
     if len(reduced_axes(axis, a.ndim)) == 0:
         return a != 0
     return reduced(reduce.any, a, axis, keepdims)
 
 
 @composition(np.all, method="all")
-def all(a, axis=None, *, keepdims=False):
+def all(a, axis=None, *, keepdims=False, where=None):
     """np.all."""
-    a = np.asarray(a)
+    a = np.asarray(a) if where is None else selected(np.asarray(a) != 0, where, True)
     if len(reduced_axes(axis, a.ndim)) == 0:
         return a != 0
     return reduced(reduce.all_, a, axis, keepdims)
 
 
 @composition(np.add.reduce)
-def add_reduce(array, axis=0, dtype=None, *, keepdims=False):
+def add_reduce(array, axis=0, dtype=None, *, keepdims=False, initial=None, where=None):
     """np.add.reduce: as np.sum, but along the first axis by default."""
-    return sum(array, axis, dtype, keepdims=keepdims)
+    return sum(array, axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
 
 @composition(np.multiply.reduce)
-def multiply_reduce(array, axis=0, dtype=None, *, keepdims=False):
+def multiply_reduce(array, axis=0, dtype=None, *, keepdims=False, initial=None, where=None):
     """np.multiply.reduce."""
-    return prod(array, axis, dtype, keepdims=keepdims)
+    return prod(array, axis, dtype, keepdims=keepdims, initial=initial, where=where)
 
 
 @composition(np.maximum.reduce)
@@ -156,8 +190,10 @@ def argmin(a, axis=None, *, keepdims=False):
     return positioned(reduce.argmin, a, axis, keepdims)
 
 
-def count_over(a, axis):
+def count_over(a, axis, where=None, keepdims=False):
     """How many elements a mean over `axis` puts together."""
+    if where is not None:
+        return sum(np.broadcast_to(where, a.shape), axis, keepdims=keepdims)
     if axis is not None and a.ndim == 0 and not isinstance(axis, (tuple, list)):
         axis_index(axis, a.ndim)
     return product([a.shape[one] for one in reduced_axes(axis, a.ndim)])
@@ -178,32 +214,36 @@ def result_dtype(a, dtype):
 
 
 @composition(np.mean, method="mean")
-def mean(a, axis=None, dtype=None, *, keepdims=False):
+def mean(a, axis=None, dtype=None, *, keepdims=False, where=None):
     """np.mean."""
     a = np.asarray(a)
     working = mean_dtype(a.dtype) if dtype is None else np.dtype(dtype)
-    total = sum(a, axis, working, keepdims=keepdims)
-    return cast(total / count_over(a, axis), result_dtype(a, dtype))
+    total = sum(a, axis, working, keepdims=keepdims, where=where)
+    return cast(total / count_over(a, axis, where, keepdims), result_dtype(a, dtype))
 
 
 @composition(np.var, method="var")
-def var(a, axis=None, dtype=None, *, ddof=0, keepdims=False, mean=None, correction=None):
+def var(a, axis=None, dtype=None, *, ddof=0, keepdims=False, mean=None, correction=None, where=None):
     """np.var."""
     a = np.asarray(a)
     ddof = ddof if correction is None else correction
     working = mean_dtype(a.dtype) if dtype is None else np.dtype(dtype)
-    count = count_over(a, axis)
-    center = sum(a, axis, working, keepdims=True) / count if mean is None else mean
-    deviation = a - center
+    count = count_over(a, axis, where, keepdims)
+    if mean is None:
+        mean = sum(a, axis, working, keepdims=True, where=where) / count_over(a, axis, where, True)
+    deviation = a - mean
     if deviation.dtype.kind == "c":
         squares = np.square(np.real(deviation)) + np.square(np.imag(deviation))
         working = squares.dtype
     else:
         squares = np.square(deviation)
-    total = sum(squares, axis, working, keepdims=keepdims)
-    freedom = builtins.max(count - ddof, 0) if ddof != 0 else count
+    total = sum(squares, axis, working, keepdims=keepdims, where=where)
+    if where is not None:
+        count = np.maximum(count - ddof, 0)
+    elif ddof != 0:
+        count = builtins.max(count - ddof, 0)
     final = result_dtype(a, dtype)
-    return cast(total / freedom, working if final.kind == "c" else final)
+    return cast(total / count, working if final.kind == "c" else final)
 
 
 def root_of_squares(total):
@@ -213,11 +253,12 @@ def root_of_squares(total):
 
 
 @composition(np.std, method="std")
-def std(a, axis=None, dtype=None, *, ddof=0, keepdims=False, mean=None, correction=None):
+def std(a, axis=None, dtype=None, *, ddof=0, keepdims=False, mean=None, correction=None, where=None):
     """np.std."""
     a = np.asarray(a)
     working = mean_dtype(a.dtype) if dtype is None else np.dtype(dtype)
-    variance = var(a, axis, working, ddof=ddof, keepdims=keepdims, mean=mean, correction=correction)
+    variance = var(a, axis, working, ddof=ddof, keepdims=keepdims, mean=mean, correction=correction,
+                   where=where)
     final = result_dtype(a, dtype)
     return cast(root_of_squares(variance), variance.dtype if final.kind == "c" else final)
 

@@ -8,6 +8,7 @@ import types
 from typing import Any
 
 import gast
+import numpy as np
 
 from ..errors import ChainruleError
 from ..registry import lookup
@@ -166,7 +167,9 @@ def call_python(s: Specialiser, function: Any, arguments: list, keywords: dict, 
 
 
 def call_foreign(s: Specialiser, function: Any, arguments: list, keywords: dict, node: Any) -> Any:
-    """A function of NumPy's or SciPy's without a rule: its source is read, if that goes well."""
+    """A function of NumPy's or SciPy's without a rule: run now if all is known, else read if that goes well."""
+    if is_data([*arguments, *keywords.values()]):
+        return call_native(s, function, arguments, keywords, node)
     try:
         return call_quietly(s, function, arguments, keywords, node)
     except (ChainruleError, TypeError, AttributeError, NameError, KeyError) as error:
@@ -175,6 +178,13 @@ def call_foreign(s: Specialiser, function: Any, arguments: list, keywords: dict,
             "use a NumPy function that chainrule knows, or register a rule for it",
             node,
         ) from error
+
+
+def is_data(value: Any) -> bool:
+    """Whether a value is known, and made of numbers and strings alone."""
+    if isinstance(value, list | tuple):
+        return all(map(is_data, value))
+    return value is None or isinstance(value, int | float | complex | str | np.ndarray | np.generic | np.dtype)
 
 
 def watch(s: Specialiser, function: Any) -> None:

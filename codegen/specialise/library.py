@@ -244,11 +244,22 @@ def call_native(s: Specialiser, function: Any, arguments: list, keywords: dict, 
     if has_dynamic((arguments, keywords)):
         raise s.unsupported(f"{name} has no rule, and is called with a value known only at run time",
                             "use a NumPy function that chainrule knows, or register a rule for it", node)
-    if module.split(".")[0] not in NATIVE_MODULES or "random" in module:
-        raise s.unsupported(f"{name} is written in C, and may give another result at each call",
+    if module.split(".")[0] not in NATIVE_MODULES or not OUTSIDE.isdisjoint([*module.split("."), name]):
+        raise s.unsupported(f"{name} may give another result at each call",
                             "call it outside of the function and pass the result as an argument", node)
     try:
         result = function(*arguments, **keywords)
     except Exception as error:
         raise s.located(error, node) from None
-    return s.store.new(result) if isinstance(result, (list, dict, set)) else result
+    return s.store.new(result) if isinstance(result, (list, dict, set)) else with_arrays(s, result)
+
+
+# What in these modules a function of the library reads is not told by its arguments.
+OUTSIDE = frozenset(["random", "io", "datasets", "load", "loadtxt", "genfromtxt", "fromregex", "fromfile"])
+
+
+def with_arrays(s: Specialiser, result: Any) -> Any:
+    """A result of NumPy's with its arrays as the function's own, which it may write to."""
+    if type(result) is np.ndarray and result.dtype.kind in "biufc":
+        return s.wrap(s.constant(result))
+    return tuple(with_arrays(s, part) for part in result) if type(result) is tuple else result

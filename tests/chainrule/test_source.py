@@ -187,7 +187,7 @@ def test_values_from_outside_stand_in_the_text(stage, tmp_path):
     (lambda a: np.sum(np.linalg.inv(a + np.eye(len(a)))), "np.linalg.inv(a + np.eye(n))"),
     (lambda a: np.sum(np.eye(3, 4, dtype=np.float32)) * a, "np.eye(3, 4, dtype=np.float32)"),
     (lambda a: np.sum(np.stack([a[0], 2 * a[1]], axis=1) ** 3), "np.stack((a[0], 2 * a[1]), axis=1)"),
-    (lambda a: np.where(a[0, 0] > 0, a[0, 1], np.float64(2.0)), "a[0, 1] if a[0, 0] > 0 else np.float64(2.0)"),
+    (lambda a: np.where(a[0, 0] > 0, a[0, 1], 2.0), "a[0, 1] if a[0, 0] > 0 else np.float64(2.0)"),
     (lambda a: np.concatenate([a[0], a[1]]), "np.concatenate((a[0], a[1]))"),
 ])  # fmt: skip
 def test_lines_read_as_a_person_writes_them(function, line):

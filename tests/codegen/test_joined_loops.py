@@ -131,3 +131,16 @@ def test_products_of_turned_stacks():
         return call("matmul", y, turned), call("matmul", call("transpose", x, axes=(1, 0, 2)), y)
 
     compiled(f, R.standard_normal((4, 3, 5)), R.standard_normal((3, 5, 5)))
+
+
+def test_the_second_loop_moves_up():
+    """What is between the two needs the first one whole."""
+
+    def f(call, x):
+        y = call("subtract", x, call("max", x, axis=(1,), keepdims=True))
+        columns = call("sum", y, axis=(0,), keepdims=True)
+        spread = call("multiply", columns, call("sum", columns, axis=(0, 1), keepdims=True))
+        rows = call("divide", y, call("sum", y, axis=(1,), keepdims=True))
+        return spread, rows
+
+    fused(f, R.standard_normal((5, 4)))

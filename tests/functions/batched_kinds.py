@@ -48,7 +48,7 @@ def kind_of(row):
 def batched_kinds():
     """For each function with a row: "rule", "lanes", "rule, lanes" or "refused".
 
-    A function is judged by rows without loops: those named after it, or else those that call the fewest others.
+    A function is judged by rows without loops: those named after it, or those that call the fewest others.
     """
     subjects = (rows for subject, rows in TABLE.items() if subject != "loops")
     rows = [(row.name, *kind_of(row)) for subject in subjects for row in subject if row.operands]

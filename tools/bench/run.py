@@ -8,10 +8,10 @@ import sys
 import tempfile
 from typing import Any
 
-from . import dynamic, linear_algebra, models, stencils
+from . import dynamic, linear_algebra, models, stencils, transformed
 from .row import Row
 
-ROWS: list[Row] = [*stencils.ROWS, *linear_algebra.ROWS, *models.ROWS, *dynamic.ROWS]
+ROWS: list[Row] = [*stencils.ROWS, *linear_algebra.ROWS, *models.ROWS, *dynamic.ROWS, *transformed.ROWS]
 PLAIN = "--xla_cpu_experimental_ynn_fusion_type="  # without a fusion of XLA that makes some programs slower
 LIMIT = 300  # seconds for one process
 

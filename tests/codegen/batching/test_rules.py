@@ -208,6 +208,7 @@ def test_more_linear_algebra():
 
 
 def test_every_primitive_has_a_rule_or_is_known_to_need_lanes():
-    lanes = {"convolve", "nonzero", "size", "slice_start", "zeros", "ones", "empty", "constant"}
+    lanes = {"convolve", "nonzero", "size", "slice_start", "zeros", "ones", "empty", "constant",
+             "matmul_into"}
     unruled = {name for name, primitive in PRIMITIVES.items() if primitive.batch is None}
     assert unruled <= lanes

@@ -6,9 +6,9 @@
 
 The cotangent of x is that of y as it is, where overwriting would clear a part of it and add it again.
 
->>> from ..codegen.build import Builder
->>> from ..codegen.core import FLOAT, Program, Variable
->>> from ..codegen.primitives import creation, elementwise, indexing
+>>> from .build import Builder
+>>> from .core import FLOAT, Program, Variable
+>>> from .primitives import creation, elementwise, indexing
 >>> b, v = Builder(), Variable("v", FLOAT)
 >>> x = b.emit(creation.ones, (3,), dtype="float64")
 >>> less = b.emit(elementwise.subtract, b.emit(indexing.getitem, x, (1,)), v)
@@ -21,8 +21,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from ..codegen.build import freeze
-from ..codegen.core import (
+from .build import freeze
+from .core import (
     Assign,
     Block,
     If,
@@ -30,23 +30,16 @@ from ..codegen.core import (
     Program,
     Variable,
     While,
-    blocks_of,
-    operands_of,
     type_of,
-    variables_in,
-    walk,
+    uses_in,
 )
-from ..codegen.primitives.indexing import is_basic
-from ..codegen.registry import PRIMITIVES
+from .primitives.indexing import is_basic
+from .registry import PRIMITIVES
 
 
 def add_in_place(program: Program) -> Program:
     """The program with writes of a sum with what was there before as additions."""
-    uses: Counter[Variable] = Counter(variables_in(program.results))
-    for statement in walk(program.body):
-        uses.update(variables_in(operands_of(statement)))
-        for block in blocks_of(statement):
-            uses.update(variables_in(block.results))
+    uses = uses_in(program)
     return Program(program.name, program.parameters, additions(program.body, uses, {}))
 
 
