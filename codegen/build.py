@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,7 @@ class Builder:
         self.lower_bounds: dict[Variable, int] = {}
         self.upper_bounds: dict[Variable, Dimension | None] = {}
         self.definitions: dict[Variable, Assign] = {}
+        self.compared: Callable[[Variable, int], None] | None = None
 
     @property
     def block(self) -> Block:
@@ -153,6 +154,8 @@ class Builder:
         a, b = self.representative(a), self.representative(b)
         if isinstance(a, int) and isinstance(b, int):
             raise ShapeMismatchError(message, location=self.location)
+        if self.compared is not None and isinstance(a, int) != isinstance(b, int):
+            self.compared(*((b, a) if isinstance(a, int) else (a, b)))
         message = in_run_time_sizes(message, (a, first), (b, second))
         if enforced is None:
             enforced = self.never_one(a) and self.never_one(b)

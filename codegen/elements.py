@@ -199,6 +199,10 @@ class Elements:
             return at
         start = self.start(part, type_of(array).shape[axis])
         step = 1 if part.step is None else part.step
+        if not isinstance(step, Variable) and step == -1:
+            with self.outermost(start, at):
+                value = self.builder.dimension_subtract(start, at)
+            return self.note(value, start, at)
         moved = at if not isinstance(step, Variable) and step == 1 else self.emit("multiply", at, step)
         return self.plus(moved, start)
 

@@ -37,7 +37,7 @@ def known_shape(of: Type) -> bool:
 
 def is_few(of: Type) -> bool:
     """Whether a type is that of an array of few elements, which may be numbers."""
-    return known_shape(of) and of.ndim > 0 and of.dtype.kind in "bfc" and 0 < math.prod(of.shape) <= FEW
+    return known_shape(of) and of.ndim > 0 and of.dtype.kind in "biufc" and 0 < math.prod(of.shape) <= FEW
 
 
 def is_small(operand: Operand) -> bool:
@@ -55,9 +55,7 @@ def is_split_operation(statement: Assign) -> bool:
     if name == "getitem":
         return is_split_reading(statement)
     if name in FOLDS:
-        return is_few(type_of(operands[0])) and set(statement.static) <= {"axis", "keepdims"} and (
-            of.dtype.kind in ("b" if name in ("any", "all") else "fc")
-        )
+        return is_few(type_of(operands[0])) and set(statement.static) <= {"axis", "keepdims"}
     if name == "matmul":
         return all(is_few(type_of(operand)) for operand in operands) and of.dtype.kind in "fc"
     if not is_few(of):
@@ -151,7 +149,12 @@ def elements_of_operation(builder: Builder, statement: Assign, elements: Element
     if name in ("setitem", "index_add"):
         return written(builder, statement, elements)
     if name in FOLDS:
-        return folded(builder, PRIMITIVES[FOLDS[name]], elements(operands[0]), **static)
+        numbers = elements(operands[0])
+        dtype = statement.targets[0].type.dtype
+        if name in ("sum", "prod") and type_of(operands[0]).dtype != dtype:
+            widened = lambda at: builder.emit(PRIMITIVES["astype"], numbers[at], dtype=dtype)
+            return folded(builder, PRIMITIVES[FOLDS[name]], table(numbers.shape, widened), **static)
+        return folded(builder, PRIMITIVES[FOLDS[name]], numbers, **static)
     if name == "matmul":
         return product(builder, *map(elements, operands))
     if name == "concatenate":
@@ -187,14 +190,11 @@ def as_table(value: Any) -> np.ndarray:
 def written(builder: Builder, statement: Assign, elements: Elements) -> np.ndarray:
     array, index, value = statement.operands
     made = elements(array).copy()
-    part = np.empty(made.shape, bool)
-    part[...] = False
-    part[tuple(index)] = True
-    new = np.empty(made.shape, object)
-    new[tuple(index)] = np.broadcast_to(elements(value), np.shape(part[tuple(index)]))
-    for at in zip(*np.nonzero(part), strict=True):
+    chosen = np.arange(made.size).reshape(made.shape)[tuple(index)]
+    numbers = np.broadcast_to(elements(value), np.shape(chosen))
+    for place, number in zip(np.ravel(chosen), numbers.flat, strict=True):
         adds = statement.primitive.name == "index_add"
-        made[at] = builder.emit(PRIMITIVES["add"], made[at], new[at]) if adds else new[at]
+        made.flat[place] = builder.emit(PRIMITIVES["add"], made.flat[place], number) if adds else number
     return made
 
 

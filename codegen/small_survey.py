@@ -20,9 +20,11 @@ from .core import (
     Variable,
     While,
     blocks_of,
+    bound_in,
     variables_in,
     walk,
 )
+from .renaming import sizes_in
 from .small_operations import is_few, is_split_operation, is_split_write
 
 
@@ -33,6 +35,7 @@ class Survey:
         self.program = program
         held = (*program.parameters, *(r for r in program.results if isinstance(r, Variable)))
         self.stacks = not any(isinstance(variable.type, StackType) for variable in held)
+        self.sizes = {size for variable in assigned(program) for size in sizes_in(variable.type)}
         self.split: set[Variable] = set()
         self.whole: set[Variable] = set()
         self.choose(program.body, 0)
@@ -77,7 +80,7 @@ class Survey:
         (target,) = statement.targets
         if target.type.shape:
             return target in self.split
-        return any(v in self.split for v in variables_in(statement.operands))
+        return target not in self.sizes and any(v in self.split for v in variables_in(statement.operands))
 
     def wholly_read(self, block: Block) -> Iterator[Variable]:
         """The arrays that something other than their elements is read of."""
@@ -118,3 +121,10 @@ class Survey:
                 self.split.discard(carried)
                 self.split.discard(target)
 
+
+
+def assigned(program: Program) -> Iterator[Variable]:
+    """Every variable of a program."""
+    yield from program.parameters
+    for statement in walk(program.body):
+        yield from (*statement.targets, *bound_in(statement))

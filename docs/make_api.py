@@ -15,7 +15,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.functions.batched_kinds import batched_kinds  # noqa: E402
 
-HOMES = [("numpy", np), ("numpy.linalg", np.linalg), ("numpy.fft", np.fft), ("scipy.special", scipy.special)]
+HOMES = [
+    ("numpy", np),
+    ("numpy.linalg", np.linalg),
+    ("numpy.fft", np.fft),
+    ("numpy.lib.stride_tricks", np.lib.stride_tricks),
+    ("scipy.special", scipy.special),
+]
 MODULES = [cr, cr.lax, cr.random, cr.tree, cr.io, cr.debug]
 HEAD = """# What chainrule knows
 

@@ -40,6 +40,17 @@ def test_examples(page, tmp_path):
     assert [line.rstrip() for line in printed.getvalue().splitlines() if line.strip()] == said
 
 
+def test_the_files_that_the_architecture_names_exist():
+    named = re.findall(r"[\w/*]+\.py\b", (ROOT / "docs" / "architecture.md").read_text())
+    assert [name for name in named if not any(ROOT.rglob(name))] == []
+
+
+def test_links_lead_somewhere():
+    for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]:
+        links = re.findall(r"\]\(([\w./-]+)\)", page.read_text())
+        assert [link for link in links if not (page.parent / link).exists()] == [], page
+
+
 def test_the_list_of_functions_is_current():
     made = importlib.util.spec_from_file_location("make_api", ROOT / "docs" / "make_api.py")
     module = importlib.util.module_from_spec(made)

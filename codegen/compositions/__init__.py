@@ -16,6 +16,7 @@ from . import (
     shaping,
     sorting,
     statistics,
+    windows,
     writing,
 )
 

@@ -10,8 +10,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ..primitives.reductions import NO_IDENTITY
 from ..registry import FUNCTIONS, composition, enter
-from .arguments import axis_index
+from .arguments import axis_index, cast
 from .special import logsumexp
 
 
@@ -28,11 +29,17 @@ def outer_of(function: np.ufunc) -> Callable:
 def reduce_of(function: np.ufunc) -> Callable:
     """`function.reduce`: one element after the other, along one axis."""
 
+    identity = function.identity
+    starts = identity is not None and np.isfinite(identity)
+
     def reduce(array, axis=0, *, keepdims=False):
-        rows = along_first(array, axis)
+        rows = along_first(array, axis, function)
         if rows.shape[0] == 0:
-            raise ValueError(f"zero-size array to reduction operation {function.__name__} which has no identity")
-        total = np.copy(rows[0])
+            if identity is None:
+                raise ValueError(NO_IDENTITY.format(function.__name__))
+            total = np.full(rows.shape[1:], identity, dtype=rows.dtype)
+        else:
+            total = function(rows.dtype.type(identity), rows[0]) if starts else np.copy(rows[0])
         for k in range(1, rows.shape[0]):
             total = function(total, rows[k])
         return np.expand_dims(total, axis) if keepdims else total
@@ -44,7 +51,7 @@ def accumulate_of(function: np.ufunc) -> Callable:
     """`function.accumulate`: the results of the reductions of ever more elements."""
 
     def accumulate(array, axis=0):
-        rows = along_first(array, axis)
+        rows = along_first(array, axis, function)
         totals = np.copy(rows)
         for k in range(1, rows.shape[0]):
             totals[k] = function(totals[k - 1], rows[k])
@@ -53,9 +60,11 @@ def accumulate_of(function: np.ufunc) -> Callable:
     return accumulate
 
 
-def along_first(array, axis):
-    """An array with one axis, that a method works along, put first."""
+def along_first(array, axis, function):
+    """An array with one axis, that a method works along, put first, in the dtype of the method's result."""
     array = np.asarray(array)
+    dtype = function.resolve_dtypes((array.dtype, array.dtype, None))[2]
+    array = cast(array, dtype) if dtype.kind in "fc" else array
     if axis is None and array.ndim == 1:
         axis = 0
     if axis is None or isinstance(axis, (tuple, list)):

@@ -26,6 +26,7 @@ from ..errors import Location, UnsupportedError
 from ..key_reuse import report, without_marks
 from ..least_size import least_size
 from ..registry import PRIMITIVES
+from ..small_operations import FEW
 from .assignment import assign
 from .attributes import get_attribute
 from .branches import branch
@@ -122,11 +123,22 @@ class Specialisation:
     def __init__(self, exact: bool = False):
         self.exact = exact
         self.builder = Builder(Block())
+        self.builder.compared = self.know_few
         self.parameters: dict[int, Variable] = {}
         self.captured: list[Variable] = []
         self.cells: dict[int, Cell | None] = {}
         self.externals = Externals(self.capture)
         self.s = Specialiser(self.builder, self.externals)
+
+    def know_few(self, size: Variable, few: int) -> None:
+        """Make a parameter's size that can only be a small number, in a loop, part of the signature.
+
+        What has so few elements is numbers there (small_arrays.py).
+        """
+        where = self.externals.pins.get(size)
+        if where is not None and isinstance(where[0], int) and 1 < few <= FEW and len(self.builder.scopes) > 1:
+            message = f"a size must be known before the function runs, and can only be {few}"
+            raise NeedStatic(frozenset({where}), UnsupportedError(message, location=self.builder.location))
 
     def run(
         self, function: Any, arguments: list[Any], keywords: dict[str, Any], name: str | None

@@ -167,7 +167,7 @@ def call_python(s: Specialiser, function: Any, arguments: list, keywords: dict, 
 
 
 def call_foreign(s: Specialiser, function: Any, arguments: list, keywords: dict, node: Any) -> Any:
-    """A function of NumPy's or SciPy's without a rule: run now if all is known, else read if that goes well."""
+    """A function of NumPy's or SciPy's without a rule: run now on known values, or else read."""
     if is_data([*arguments, *keywords.values()]):
         return call_native(s, function, arguments, keywords, node)
     try:
@@ -184,7 +184,8 @@ def is_data(value: Any) -> bool:
     """Whether a value is known, and made of numbers and strings alone."""
     if isinstance(value, list | tuple):
         return all(map(is_data, value))
-    return value is None or isinstance(value, int | float | complex | str | np.ndarray | np.generic | np.dtype)
+    kinds = (int, float, complex, str, np.ndarray, np.generic, np.dtype)
+    return value is None or isinstance(value, kinds)
 
 
 def watch(s: Specialiser, function: Any) -> None:

@@ -70,6 +70,9 @@ def call_library(
     out = keywords.pop("out", None)
     if isinstance(function, np.ufunc) and len(arguments) > function.nin:
         *arguments, out = arguments
+    where = keywords.pop("where", True) if isinstance(function, np.ufunc) else True
+    if where is not True:
+        arguments = [inside(s, function, where, a, node) for a in arguments]
     outer, s.diagonal = s.diagonal, s.diagonal or function is np.diagonal
     try:
         result = emit_library(s, function, known, arguments, keywords, node)
@@ -79,13 +82,27 @@ def call_library(
         s.diagonal = outer
     if function is np.ravel and isinstance(result, Array):
         result = ravelled(s, result)
-    if out is None:
+    if out is None and where is True:
         return result
+    if out is None:
+        raise s.unsupported(f"{function.__name__}(where=...) without out=, which leaves elements undefined",
+                            "give out= an array of your own, or use np.where", node)
     out = out[0] if isinstance(out, tuple) else out
     if not isinstance(out, Array):
         raise s.unsupported("out= that is not an array of the function's own", "assign the result", node)
+    if where is not True:
+        result = s.call(np.where, [where, result, out], {}, node)
     set_element(s, out, Ellipsis, result, node)
     return out
+
+
+def inside(s: Specialiser, function: np.ufunc, where: Any, value: Any, node: Any) -> Any:
+    """An operand of which `where` selects elements, with a number of the domain in place of the others."""
+    if not isinstance(value, Array):
+        return value
+    kind = s.type(value).dtype.kind
+    harmless = 2.0 if function is np.arccosh else 0.5
+    return s.call(np.where, [where, value, harmless if kind in "fc" else kind != "b"], {}, node)
 
 
 def rows_for(s: Specialiser, function: Any, value: Any, keywords: dict, node: Any) -> Any:

@@ -23,6 +23,8 @@ from .store import Frame, Location
 from .values import UNDEFINED, Array
 
 FOREVER = 1_000_000
+SETTLING = 3  # turns; after these a loop is unrolled
+CHANGES = ("rank", "size")  # of a loop's variable, which the first turns may settle
 
 
 def for_statement(s: Specialiser, node: Any, frame: Frame) -> None:
@@ -49,11 +51,33 @@ def for_statement(s: Specialiser, node: Any, frame: Frame) -> None:
             finish_for(s, node, frame)
             return
         except Unroll as need:
+            if need.reason in CHANGES and stop_flag is None:
+                first_turn(s, counted, need, body, frame, inside, node, name)
+                finish_for(s, node, frame)
+                return
             items = unrolled_items(s, counted, need, node)
     else:
         items = elements(s, iterable, node)
     unroll(s, iter(items), body, stop_flag, frame, node)
     finish_for(s, node, frame)
+
+
+def first_turn(s: Specialiser, counted: tuple, need: Unroll, body: Callable[[Any], None], frame: Frame,
+               live: Any, node: Any, name: str | None) -> None:
+    """A loop whose first turn gives a variable another type: that turn, and then a loop of the others."""
+    start, stop, step, item = counted
+    turns = list(unrolled_items(s, (start, stop, step, lambda i: i), need, node))
+    for number, turn in enumerate(turns):
+        body(item(turn))
+        if number + 1 == len(turns):
+            return
+        if number >= SETTLING:
+            continue
+        try:
+            range_loop(s, turns[number + 1], stop, step, lambda i: body(item(i)), frame, live, node, name)
+            return
+        except Unroll:
+            continue
 
 
 def finish_for(s: Specialiser, node: Any, frame: Frame) -> None:

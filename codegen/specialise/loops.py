@@ -12,7 +12,16 @@ from .carried import Carried, Rows, Varying, same_types
 from .control import Hole, cast, defined_in, emit_sizes
 from .growing import Growing, buffer_type, element_type, growing_of, item_of, start
 from .machine import BranchEnds, Specialiser, Unroll
-from .merge import Leaf, conflict, join_types, put_together, same_static, same_template, take_apart
+from .merge import (
+    Leaf,
+    conflict,
+    join_types,
+    put_together,
+    same_size,
+    same_static,
+    same_template,
+    take_apart,
+)
 from .sharing import SHARED, check_aliases, check_containers
 from .store import Frame, Location
 from .values import UNDEFINED, Array, Cell, Conflict, Maybe, mutable_parts
@@ -25,10 +34,12 @@ class Loop:
     """Finds what a loop carries, by trying its body until the types at its head stay as they are."""
 
     def __init__(
-        self, s: Specialiser, frame: Frame, live: frozenset[str] | None, node: Any, long: bool = True
+        self, s: Specialiser, frame: Frame, live: frozenset[str] | None, node: Any, long: bool = True,
+        counted: bool = False,
     ):
         self.s = s
         self.long = long
+        self.counted = counted
         self.frame = frame
         self.live = live
         self.node = node
@@ -205,10 +216,24 @@ class Loop:
             raise Unroll("rank", error)
         if isinstance(have, Varying) and same_types(have.type, joined):
             return True
+        if self.counted and self.stretched(before, end, inner):
+            what = f"'{place.key}' has an axis of size 1 before a loop, and a longer one in it"
+            error = self.s.unsupported(what, "begin with an array of the full size", self.node)
+            raise Unroll("size", error)
         state.leaves[number] = Varying(joined)
         if isinstance(state.initial[number], Hole):
             state.initial[number] = Hole(joined)
         return False
+
+    def stretched(self, before: Any, end: Any, inner: set[Variable]) -> bool:
+        """Whether an axis of size 1 is broadcast to a size that is there before the loop."""
+        after = self.open_type(end, inner)
+        if isinstance(before, StackType) or isinstance(after, StackType):
+            return False
+        return any(
+            isinstance(one, int) and one == 1 and other is not None and not same_size(one, other)
+            for one, other in zip(before.shape, after.shape)
+        )
 
     def results(self) -> tuple[Any, ...]:
         """The operands that the body ends with, one for each carried variable."""
@@ -300,7 +325,7 @@ def range_loop(s: Specialiser, start: Any, stop: Any, step: Any, body: Callable[
 def counted_loop(s: Specialiser, start: Any, stop: Any, step: Any, body: Callable[[Variable], None],
                  frame: Frame, live: frozenset[str] | None, node: Any, name: str | None) -> None:
     known = all(isinstance(bound, int) for bound in (start, stop, step))
-    loop = Loop(s, frame, live, node, long=not known or len(range(start, stop, step)) > FEW)
+    loop = Loop(s, frame, live, node, long=not known or len(range(start, stop, step)) > FEW, counted=True)
     location = s.location(node)
     while True:
         index, block = Variable(name, INT), Block()

@@ -36,6 +36,7 @@ class Unroll(Exception):
 
     def __init__(self, reason: str, error: UnsupportedError):
         super().__init__(reason)
+        self.reason = reason
         self.error = error
 
 

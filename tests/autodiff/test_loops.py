@@ -2,6 +2,7 @@
 import numpy as np
 import pytest
 
+import chainrule as cr
 from tests.autodiff.differences import check
 
 R = np.random.default_rng(3)
@@ -263,3 +264,44 @@ def test_array_program(program, x):
 
 def test_recurrence():
     check(recurrence, R.standard_normal((3, 3)) * 0.4, R.standard_normal((4, 3)))
+
+
+def grown_by_broadcast(x, n):
+    s = np.zeros(1)
+    for k in range(n):
+        s = s * 0.5 + x * (k + 1)
+    return np.sum(s ** 2)
+
+
+def grown_in_two_turns(x, n):
+    y = x[:1]
+    for _ in range(n):
+        x, y = x + y, x
+    return np.sum(x * y)
+
+
+def grown_from_a_number(x, n):
+    s = 1.0
+    for _ in range(n):
+        s = np.sin(s * x)
+    return np.sum(s)
+
+
+def of_another_rank_each_turn(x, n):
+    y = x
+    for _ in range(n):
+        y = y[None] * x if np.ndim(y) < 3 else np.sum(y, axis=0)
+    return np.sum(y ** 2)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 3, 7])
+@pytest.mark.parametrize("program", [grown_by_broadcast, grown_in_two_turns, grown_from_a_number,
+                                     of_another_rank_each_turn])
+def test_types_that_the_first_turns_settle(program, n):
+    x = np.array([0.5, -1.0, 1.5])
+    check(lambda x: program(x, n), x)
+    np.testing.assert_allclose(cr.jit(program, static_argnums=1)(x, n), program(x, n))
+
+
+def test_a_loop_is_left_after_the_first_turns():
+    assert cr.source(grown_by_broadcast)(np.ones(3), 100).count("\n") < 20

@@ -91,6 +91,10 @@ def into(y, v):
     np.multiply(y[0], v, out=y[1])
 
 
+def into_selected(y, v):
+    np.log(y * v, out=y, where=y * v > 0.1)
+
+
 def copied_to(y, v):
     np.copyto(y, v)
 
@@ -130,8 +134,8 @@ def filled(y, v):
 
 WRITES = (set_item, set_slice, set_step, set_places, set_mask, set_where, add_slice, scale_places,
           through_view, through_reshape, add_at, subtract_at, multiply_at, divide_at, maximum_at, minimum_at,
-          into, copied_to, copied_where, diagonal_filled, put_along, put, put_method, placed, put_masked,
-          filled)
+          into, into_selected, copied_to, copied_where, diagonal_filled, put_along, put, put_method, placed,
+          put_masked, filled)
 VALUE_SHAPES = {"set_step": (2,), "set_mask": (), "set_where": (3, 1), "add_slice": (3,),
                 "through_view": (2,), "through_reshape": ()}
 

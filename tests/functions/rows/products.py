@@ -22,6 +22,8 @@ ROWS = [
     row("inner", lambda x, y: np.inner(x, y), real(2, 3), real(4, 3)),
     row("inner of vectors", lambda x, y: np.inner(x, y), real(3), real(3)),
     row("outer", lambda x, y: np.outer(x, y), real(2, 2), real(3)),
+    *[row(f"{f.__name__}.outer", lambda x, y, f=f: f.outer(x, y), real(2, 2), real(3))
+      for f in (np.add, np.subtract, np.maximum)],
     row("linalg.outer", lambda x, y: np.linalg.outer(x, y), real(2), real(3)),
     row("vecdot", lambda x, y: np.vecdot(x, y), real(2, 3), real(3)),
     row("linalg.vecdot", lambda x, y: np.linalg.vecdot(x, y), real(2, 3), real(2, 3)),
