@@ -19,13 +19,14 @@ from __future__ import annotations
 from .access import is_array
 from .core import Assign, Block, For, If, Operand, Statement, Variable, While, walk
 from .roles import is_view
+from .union import Union
 
 
 class Histories:
     """The histories of a block's arrays."""
 
     def __init__(self, block: Block):
-        self.parent: dict[Variable, Variable] = {}
+        self.arrays = Union()
         self.views: set[Variable] = set()
         for statement in walk(block):
             self.note(statement)
@@ -48,23 +49,17 @@ class Histories:
 
     def unite(self, *operands: Operand) -> None:
         """Let variables be one array, or views of one."""
-        first, *others = [operand for operand in operands if is_array(operand)] or [None]
-        for other in others:
-            a, b = self.of(first), self.of(other)
-            if a is not b:
-                self.parent[a] = b
+        found = [operand for operand in operands if is_array(operand)]
+        if found:
+            self.arrays.join(*found)
 
     def of(self, variable: Variable) -> Variable:
         """The history of an array, or of the array that it is a view of."""
-        while variable in self.parent:
-            variable = self.parent[variable]
-        return variable
+        return self.arrays.find(variable)
 
     def is_view(self, variable: Variable) -> bool:
         return variable in self.views
 
     def members(self, variable: Variable) -> set[Variable]:
         """All variables of the same history that are no views."""
-        root = self.of(variable)
-        known = {*self.parent, *self.parent.values(), root}
-        return {one for one in known if one not in self.views and self.of(one) is root}
+        return self.arrays.members(variable) - self.views

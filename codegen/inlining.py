@@ -36,6 +36,7 @@ from .core import (
     variables_in,
     walk,
 )
+from .union import Union
 
 # Their printed form repeats an operand, which must then be a name.
 REPEATING = frozenset({"check_index", "check_same"})
@@ -60,10 +61,10 @@ class Plan:
 
 
 class Memory:
-    """Which variables may share memory: a union-find over views, writes in place and control flow."""
+    """Which variables may share memory: united by views, writes in place and control flow."""
 
     def __init__(self, program: Program):
-        self.parent: dict[Variable, Variable] = {}
+        self.shared = Union()
         for parameter in program.parameters[1:]:
             self.join(program.parameters[0], parameter)
         for statement in walk(program.body):
@@ -86,15 +87,11 @@ class Memory:
                 self.join_each(statement.carried, statement.body.results)
 
     def find(self, variable: Variable) -> Variable:
-        while variable in self.parent:
-            variable = self.parent[variable]
-        return variable
+        return self.shared.find(variable)
 
     def join(self, a, b) -> None:
         if isinstance(a, Variable) and isinstance(b, Variable):
-            a, b = self.find(a), self.find(b)
-            if a is not b:
-                self.parent[b] = a
+            self.shared.join(a, b)
 
     def join_each(self, first: Iterable, second: Iterable) -> None:
         for a, b in zip(first, second, strict=True):

@@ -56,6 +56,7 @@ from .core import (
 from .inequalities import Form
 from .parts import Facts, Part
 from .registry import PRIMITIVES
+from .union import Union
 
 WRITES = ("setitem", "index_add")
 MOST = 2000  # pairs of a write and a reading that are looked at for one array
@@ -126,7 +127,7 @@ class Survey:
     """Every access to the arrays of a program, by the array: all versions that writes and loops connect."""
 
     def __init__(self, program: Program):
-        self.parent: dict[Variable, Variable] = {}
+        self.arrays = Union()
         self.facts = Facts(program.body)
         self.depths: dict[Variable, int] = {}
         self.carrying: defaultdict[For | While, list[Variable]] = defaultdict(list)
@@ -137,21 +138,13 @@ class Survey:
         self.read(program.results, ())
         self.by_array: defaultdict[Variable, list[Access]] = defaultdict(list)
         for reading in self.readings:
-            self.by_array[self.root(reading.array)].append(reading)
-
-    # what is one array
-
-    def root(self, variable: Variable) -> Variable:
-        while variable in self.parent:
-            variable = self.parent[variable]
-        return variable
+            self.by_array[self.arrays.find(reading.array)].append(reading)
 
     def join(self, *versions: Operand) -> None:
-        first, *others = (v for v in versions if is_array(v)) if any(map(is_array, versions)) else (None,)
-        for other in others:
-            a, b = self.root(first), self.root(other)
-            if a is not b:
-                self.parent[b] = a
+        """Versions of one array, those that are arrays at all."""
+        found = [version for version in versions if is_array(version)]
+        if found:
+            self.arrays.join(*found)
 
     # collecting
 
@@ -205,7 +198,7 @@ class Survey:
 
     def missed(self, write: Access) -> bool:
         """Whether some reading may take an element that this write made."""
-        readings = self.by_array[self.root(write.array)]
+        readings = self.by_array[self.arrays.find(write.array)]
         if len(readings) > MOST or any(r.index is None and self.may_follow(write, r) for r in readings):
             return True
         holds = [*self.facts.sizes, *self.of_loops(write.loops)]
@@ -222,8 +215,8 @@ class Survey:
 
     def carries(self, loop: For | While, write: Access) -> bool:
         """Whether the array goes from turn to turn of a loop."""
-        root = self.root(write.array)
-        return any(self.root(carried) is root for carried in self.carrying[loop] if is_array(carried))
+        root = self.arrays.find(write.array)
+        return any(self.arrays.find(carried) is root for carried in self.carrying[loop] if is_array(carried))
 
     def meets(self, write: Access, written: Part, holds: list[Form], reading: Access) -> bool:
         """Whether a reading may take, later, an element that was written."""

@@ -10,8 +10,6 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-import gast
-
 from ..codegen.core import ArrayType, Assign, Block, Program, Variable, free_variables, type_of
 from ..codegen.custom_calls import (
     CustomCall,
@@ -20,16 +18,16 @@ from ..codegen.custom_calls import (
     has_effects,
     outside_of,
 )
-from ..codegen.errors import NotDifferentiableError, TypeMismatchError, UnsupportedError, location_of
+from ..codegen.errors import NotDifferentiableError, TypeMismatchError, UnsupportedError
 from ..codegen.specialise import put_together
 from ..codegen.specialise.calls import call
 from ..codegen.specialise.control import attempt, defined_in, emit_sizes
 from ..codegen.specialise.machine import BranchEnds, NeedStatic, NotGrowing, Unroll
 from ..codegen.specialise.merge import take_apart
-from ..codegen.specialise.scope import inner_scope, scope_of
 from ..codegen.specialise.values import Array, Closure
 from .checkpoints import seen_from_outside
 from .opened import as_seed, differentiating, is_inexact, paired, refuse_unlike, zero_of
+from .user_lines import return_location
 
 
 def emit_call(
@@ -112,7 +110,7 @@ class Made:
         return tuple(put_together(template, leaves) for template in self.templates.values())
 
     def emitted(self) -> Any:
-        s, location = self.s, self.s.location(self.node) or rule_location(self.function)
+        s, location = self.s, self.s.location(self.node) or return_location(self.function)
 
         def run() -> Any:
             value = call(s, self.function, self.given(), {}, self.node)
@@ -205,7 +203,7 @@ class Made:
             raise
         except Exception as error:
             return error
-        where = rule_location(rule)
+        where = return_location(rule)
         if trial is None:
             return NotDifferentiableError(
                 f"the rule of {self.name} always ends in an exception", "let it return a derivative", where
@@ -230,7 +228,7 @@ class Made:
             s.wrap(dots[k]) if k in dots else self.no_tangent(leaf) for k, leaf in enumerate(self.leaves)
         ]
         answer = call(s, rule, [*self.fixed(), self.tree(self.inside), self.tree(tangents)], {}, self.node)
-        whose, where = f"the jvp rule of {self.name}", rule_location(rule)
+        whose, where = f"the jvp rule of {self.name}", return_location(rule)
         value, tangent = two(
             answer,
             f"{whose} must return two values, the value and its tangent",
@@ -248,7 +246,7 @@ class Made:
     def pair(self, rule: Any) -> tuple:
         """The forward rule's results, and the block of the backward rule, which reads its variables."""
         s, backward = self.s, self.rules.backward
-        whose, where = f"the forward rule of {self.name}", rule_location(rule)
+        whose, where = f"the forward rule of {self.name}", return_location(rule)
         answer = call(s, rule, self.given(), {}, self.node)
         value, residuals = two(
             answer,
@@ -267,7 +265,7 @@ class Made:
         with s.builder.inside(Block()) as block:
             try:
                 answer = call(s, backward, [*self.fixed(), residuals, cotangent], {}, self.node)
-                block.results = tuple(self.cotangents(answer, rule_location(backward)))
+                block.results = tuple(self.cotangents(answer, return_location(backward)))
             except BranchEnds:
                 self.pulled = ()
         return outputs, block
@@ -370,18 +368,3 @@ def kind_name(value: Any) -> str:
     if isinstance(value, (Array, Variable)):
         return "number or array"
     return type(value).__name__
-
-
-def rule_location(rule: Any) -> Any:
-    """The line of a rule at which it returns."""
-    while hasattr(rule, "function") and not isinstance(rule, Closure):
-        rule = rule.function
-    if isinstance(rule, Closure):
-        scope = inner_scope(rule.tree, rule.frame.scope)
-    elif hasattr(rule, "__code__"):
-        scope = scope_of(rule)
-    else:
-        return None
-    returns = [node for node in gast.walk(scope.tree) if isinstance(node, gast.Return)]
-    node = max(returns, key=lambda node: node.lineno) if returns else scope.tree
-    return location_of(node, scope.source)

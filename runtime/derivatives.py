@@ -10,6 +10,7 @@ from ..autodiff import forward, reverse
 from ..codegen.core import ArrayType, type_of
 from ..codegen.errors import NotDifferentiableError, TypeMismatchError
 from ..codegen.specialise import put_together
+from ..codegen.specialise.values import Text
 from ..codegen.visible import silent_program
 from .opened import Opened, check_like, normalise_argnums, one_of, paired, several, shown, zero_of
 from .transformation import Transformation
@@ -45,30 +46,28 @@ class Gradient(Transformation):
 def require_scalar(s: Any, opened: Opened, node: Any) -> None:
     """Refuse a result that has no gradient."""
     if len(opened.results) != 1 or not s.number(opened.value):
-        kind = type(opened.value).__name__
-        held = (
-            f"with {len(opened.results)} arrays or numbers in it"
-            if opened.results
-            else "with no number in it"
-        )
+        count = len(opened.results)
+        held = f"with {count} arrays or numbers in it" if count else "with no number in it"
+        text = isinstance(opened.value, Text | str)
+        kind = "string" if text else f"{type(opened.value).__name__} {held}"
         raise NotDifferentiableError(
-            f"{opened.what} needs a scalar output, and this one is a {kind} {held}",
+            f"{opened.what} needs a scalar output, and this one is a {kind}",
             "return the loss alone, or use has_aux=True, jacrev or vjp",
-            s.location(node),
+            opened.where_it_returns(),
         )
     of = s.type(opened.value)
     if of.shape:
         raise NotDifferentiableError(
             f"{opened.what} needs a scalar output, and this one has shape {shown(of.shape)}",
             "sum it, or use jacrev or vjp",
-            s.location(node),
+            opened.where_it_returns(),
         )
     if of.dtype.kind != "f":
         hint = "use jvp or vjp, or return its real part" if of.dtype.kind == "c" else "return a float"
         raise NotDifferentiableError(
             f"{opened.what} needs a real floating-point output, and this one has dtype {of.dtype}",
             hint,
-            s.location(node),
+            opened.where_it_returns(),
         )
 
 

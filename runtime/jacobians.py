@@ -68,14 +68,14 @@ def require_inexact(s: Any, opened: Opened, node: Any) -> None:
             raise NotDifferentiableError(
                 f"{opened.what} needs floating-point outputs, and one has dtype {of.dtype}",
                 "return a float, or return it beside the value with has_aux=True",
-                s.location(node),
+                opened.where_it_returns(),
             )
     if not opened.outputs:
         raise NotDifferentiableError(
             f"{opened.what} needs arrays or numbers to differentiate, and the function "
             f"returns a {type(opened.value).__name__}",
             "return them",
-            s.location(node),
+            opened.where_it_returns(),
         )
 
 

@@ -19,6 +19,7 @@ from ..codegen.specialise.machine import BranchEnds
 from ..codegen.specialise.merge import Leaf, Record, take_apart
 from ..codegen.specialise.nodes import Node, open_node, same_metadata
 from ..codegen.specialise.values import Array, Cell
+from .user_lines import definition_location, return_location
 
 
 @contextlib.contextmanager
@@ -70,12 +71,12 @@ def is_inexact(s: Any, leaf: Any) -> bool:
     return s.type(leaf).dtype.kind in "fc"
 
 
-def refuse_input(s: Any, leaf: Any, what: str, name: str, node: Any) -> None:
+def refuse_input(s: Any, function: Any, leaf: Any, what: str, name: str, node: Any) -> None:
     of = s.type(leaf)
     raise NotDifferentiableError(
         f"{what} needs floating-point inputs, and {name} was given one of dtype {of.dtype}",
         "pass a float (1.0 instead of 1), or convert the array with x.astype(float)",
-        s.location(node),
+        s.location(node) or definition_location(function),
     )
 
 
@@ -101,11 +102,13 @@ class Opened:
         integers: bool = False,
     ):
         self.s, self.node, self.what, self.name = s, node, f"{what} of {name}", name
+        self.function = function
         self.leaves: list[Any] = []
         self.templates = {p: take_apart(arguments[p], self.leaves) for p in positions}
         self.chosen = [k for k, leaf in enumerate(self.leaves) if is_inexact(s, leaf)]
         if not integers and len(self.chosen) < len(self.leaves):
-            refuse_input(s, next(leaf for leaf in self.leaves if not is_inexact(s, leaf)), what, name, node)
+            odd = next(leaf for leaf in self.leaves if not is_inexact(s, leaf))
+            refuse_input(s, function, odd, what, name, node)
         self.operands = [s.operand(self.leaves[k]) for k in self.chosen]
         self.parameters = [Variable(getattr(o, "name", None), type_of(o)) for o in self.operands]
         block = Block()
@@ -135,6 +138,10 @@ class Opened:
                 node,
             )
         self.program = Program("inner", tuple(self.parameters), block)
+
+    def where_it_returns(self) -> Any:
+        """Where a result is refused: at the call, or else at the function's return."""
+        return self.s.location(self.node) or return_location(self.function)
 
     def take_results(self, value: Any, has_aux: bool) -> None:
         """Take what the function returned apart; what is auxiliary gets no derivative."""

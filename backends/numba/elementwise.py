@@ -56,6 +56,7 @@ VECTORISED = {
     "exp": "exp", "exp2": "exp2", "expm1": "expm1", "log": "log", "log2": "log2", "log1p": "log1p",
     "sin": "sin", "cos": "cos", "tan": "tan", "arctan": "atan", "arctan2": "atan2",
     "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "expit": "expit", "erf": "erf", "power": "pow",
+    "logaddexp": "logaddexp",
 }  # fmt: skip
 # What a loop does to numbers that it carries only for this, in any order, so that it becomes vectors.
 ANY_ORDER = {"add": "plus", "maximum": "larger", "minimum": "smaller"}

@@ -29,6 +29,9 @@ def get_attribute(s: Specialiser, instance: Any, name: str, node: Any) -> Any:
         return getattr(instance, name)
     if isinstance(instance, Super):
         return instance.attribute(s, name, node)
+    if isinstance(instance, Text) and hasattr(str, name):
+        raise s.unsupported(f".{name} of a string that depends on values known only at run time",
+                            "use the numbers themselves; such a string is good for print and exceptions", node)
     if isinstance(instance, type):
         return type_attribute(s, instance, name, node)
     if isinstance(instance, CONTAINERS) and class_attribute(type(instance), name) is not None:

@@ -141,15 +141,13 @@ def call_quietly(s: Specialiser, function: Any, arguments: list, keywords: dict,
 
 def call_python(s: Specialiser, function: Any, arguments: list, keywords: dict, node: Any) -> Any:
     """Read a Python function's source and run it here."""
-    if function.__code__.co_flags & (
-        inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-    ):
-        kind = (
-            "an async function"
-            if function.__code__.co_flags & inspect.CO_COROUTINE
-            else "a generator function"
-        )
-        raise s.unsupported(f"{function.__name__} is {kind}", "write a function that returns a list", node)
+    flags = function.__code__.co_flags
+    if flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        what = f"{function.__name__} is an async function"
+        raise s.unsupported(what, "leave out async and await: nothing here waits", node)
+    if flags & inspect.CO_GENERATOR:
+        what = f"{function.__name__} is a generator function"
+        raise s.unsupported(what, "write a function that returns a list", node)
     scope = scope_of(function)
     frame = Frame(scope, None, s.store.depth)
     frame.closure = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))

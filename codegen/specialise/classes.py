@@ -52,7 +52,8 @@ def construct(s: Specialiser, kind: type, arguments: list, keywords: dict, node:
         return s.store.new(kind(*arguments, **keywords))
     if initialise is None and kind.__init__ is not object.__init__:
         raise s.unsupported(f"making a {kind.__name__} of values known only at run time",
-                            "use a class with an __init__ in Python", node)
+                            "use a class with an __init__ in Python, or register what is done with it as a "
+                            "primitive (cr.primitive)", node)
     made = s.store.new(note_made(object.__new__(kind)))
     if initialise is not None:
         s.call(initialise, [made, *arguments], keywords, node)

@@ -255,6 +255,10 @@ class Specialiser:
         remedy = remedy or "make it an argument that is a Python int, or a static argument"
         text = f"{what} must be known before the function runs, and depends on its data"
         error = self.unsupported(text, remedy, node)
+        if isinstance(value, Conflict):
+            error = self.unsupported(f"{what} must be known before the function runs: here it {value.reason}",
+                                     "write the two cases out in the branches of an if statement", node)
+            return Unroll(value.reason, error) if any(self.loops) else error
         if not isinstance(value, (Variable, Array)):
             return self.unsupported(f"{what} cannot be a {type(value).__name__}", None, node)
         roots, pins = self.origins(self.operand(value))

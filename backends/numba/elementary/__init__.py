@@ -3,7 +3,7 @@
 from .bits import larger, plus, smaller
 from .error import erf
 from .exponential import cosh, exp, exp2, expit, expm1, sinh, tanh
-from .logarithm import log, log1p, log2, pow
+from .logarithm import log, log1p, log2, logaddexp, pow
 from .single import (
     atan2f,
     atanf,
@@ -16,6 +16,7 @@ from .single import (
     expm1f,
     log1pf,
     log2f,
+    logaddexpf,
     logf,
     powf,
     sinf,

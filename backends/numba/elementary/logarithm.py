@@ -9,7 +9,7 @@ import math
 import numba
 
 from .bits import bits, floor, fma, number, polynomial, select
-from .exponential import exp2_sum
+from .exponential import exp, exp2_sum
 
 njit = numba.njit(error_model="numpy", cache=True, forceinline=True)
 
@@ -107,6 +107,13 @@ def log1p(x):
     half, rest = series(f)
     value = fma(whole, LN2, f - (half - fma(whole, LN2_REST, rest)))
     return select(abs(x) < 1e-17, x, edges(u, value))
+
+
+@njit
+def logaddexp(x, y):
+    """log(exp(x) + exp(y))."""
+    value = select(x > y, x, y) + log1p(exp(-abs(x - y)))
+    return select(x == y, x + LN2, value)
 
 
 @njit

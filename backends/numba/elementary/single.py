@@ -163,6 +163,11 @@ def log1pf(x):
 
 
 @njit
+def logaddexpf(x, y):
+    return np.float32(logarithm.logaddexp(np.float64(x), np.float64(y)))
+
+
+@njit
 def sinf(x):
     return np.float32(trigonometric.sin(np.float64(x)))
 

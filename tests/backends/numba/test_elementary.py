@@ -109,3 +109,33 @@ def test_sums_of_arrays_are_added_in_any_order_and_those_of_users_are_not():
         assert found.dtype == dtype
         np.testing.assert_allclose(found, np.log(x).sum(), rtol=10 * np.finfo(dtype).eps)
     assert np.isnan(cr.jit(lambda x: np.sum(np.log(x)))(np.array([1.0, np.nan, 2.0])))
+
+
+def test_largest_and_smallest_are_found_in_any_order():
+    def own(x):
+        largest = x[0]
+        for i in range(x.shape[0]):
+            largest = np.maximum(largest, x[i])
+        return largest
+
+    x = np.random.default_rng(4).standard_normal(1003)
+    assert "elementary.larger(" in printed(np.max, x) and "elementary.smaller(" in printed(np.min, x)
+    assert "elementary.larger(" not in printed(own, x)
+    for dtype in (DOUBLE, SINGLE):
+        y = x.astype(dtype)
+        for place, value in ((0, np.inf), (1002, -np.inf), (500, np.nan)):
+            for function in (np.max, np.min):
+                np.testing.assert_array_equal(cr.jit(function)(y), function(y))
+            y[place] = value
+        assert np.isnan(cr.jit(np.max)(y)) and np.isnan(cr.jit(np.min)(y))
+
+
+@pytest.mark.parametrize("dtype", [DOUBLE, SINGLE])
+def test_logaddexp(dtype):
+    special_values = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e30, -1e30, 1e-30, 700.0, -700.0]
+    values = np.concatenate([special_values, 30 * np.random.default_rng(6).standard_normal(40)]).astype(dtype)
+    x, y = (part.ravel() for part in np.meshgrid(values, values))
+    with np.errstate(invalid="ignore"):
+        found, expected = cr.jit(np.logaddexp)(x, y), np.logaddexp(x.astype(DOUBLE), y.astype(DOUBLE))
+    assert found.dtype == dtype and "elementary.logaddexp" in printed(np.logaddexp, x, y)
+    np.testing.assert_allclose(found, expected, rtol=8 * np.finfo(dtype).eps, atol=4 * np.finfo(dtype).eps)

@@ -26,7 +26,7 @@ ROWS = [
     row("sliding_window_view", lambda x: sliding_window_view(x, 2), real(5)),
     row("sliding_window_view of all axes", lambda x: sliding_window_view(x, (2, 3)), real(3, 5)),
     row("sliding_window_view of an axis", lambda x: sliding_window_view(x, 2, axis=0), real(3, 2)),
-    row("sliding_window_view, one axis twice", lambda x: sliding_window_view(x, (2, 2), (-1, -1)), real(2, 4)),
+    row("sliding_window_view, twice", lambda x: sliding_window_view(x, (2, 2), (-1, -1)), real(2, 4)),
     row("moveaxis of two", lambda x: np.moveaxis(x, (0, 2), (1, 0)), real(2, 3, 4)),
     row("rollaxis", lambda x: np.rollaxis(x, 2), real(2, 3, 4)),
     row("swapaxes", lambda x: np.swapaxes(x, 0, -1), real(2, 3, 4)),
