@@ -27,6 +27,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .errors import TypeMismatchError
+
 if TYPE_CHECKING:
     from .errors import Location
     from .registry import Primitive
@@ -303,4 +305,6 @@ def type_of(operand: Operand) -> Type:
             return known
     if isinstance(operand, (np.ndarray, np.generic)):
         return ArrayType(operand.dtype, operand.shape)
-    raise TypeError(f"no core type for a constant of {type(operand).__name__}: {operand!r}")
+    kind = type(operand).__name__
+    raise TypeMismatchError(f"an array or a number is needed, and this is of type {kind}: {operand!r}",
+                            "pass arrays and numbers only")

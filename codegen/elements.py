@@ -226,11 +226,26 @@ class Elements:
         return self.wrapped(self.plain(position), size)
 
     def gathered(self, indices: Variable, at: Index, array: Operand, axis: int) -> Operand:
-        position = self.plain(self.element(indices, at))
         size = type_of(array).shape[axis]
+        counted = self.counts(indices, at, size)
+        if counted is not None:
+            return counted
+        position = self.plain(self.element(indices, at))
         if (indices, size) not in self.checked:
             self.emit("check_index", position, size, axis=axis)
         return self.wrapped(position, size)
+
+    def counts(self, indices: Variable, at: Index, size: Dimension) -> Operand | None:
+        """The element of an arange that counts through a whole axis: its own index."""
+        statement = self.definitions.get(indices)
+        if statement is None or statement.primitive.name not in ("arange", "getitem"):
+            return None
+        if statement.primitive.name == "getitem":
+            ((array, where),) = sources(statement, at, self)
+            return self.counts(array, where, size)
+        start, stop, *step = statement.operands
+        known = is_zero(start) and all(map(is_one, step)) and self.builder.same(stop, size)
+        return at[0] if known else None
 
     def plain(self, position: Operand) -> Operand:
         """An integer of any dtype as a Python int."""

@@ -49,7 +49,7 @@ def enforced(statement: Statement, path: Path, sizes: Sizes) -> bool:
         return False
     if statement.primitive.name == "check_same" and statement.static.get("enforced"):
         return sizes.compared(*statement.operands, path)
-    return statement.primitive.name == "check_index"
+    return statement.primitive.name == "check_index" and not statement.static.get("of_example")
 
 
 def within(statement: Statement, path: Path, sizes: Sizes) -> Statement:

@@ -28,6 +28,7 @@ from .build import Builder, bound_index
 from .clusters import Cluster, Clusters
 from .core import Assign, Block, Dimension, For, If, Program, Statement, Variable, While
 from .expand import expand
+from .least_size import least_size
 from .nests import write_nest
 from .outputs import region
 from .registry import PRIMITIVES
@@ -128,7 +129,7 @@ class Fuser:
             return
         name, target, bounds = statement.primitive.name, statement.targets[0], self.builder.lower_bounds
         if name == "size":
-            bounds[target] = 2 if statement.operands[0] in self.parameters else 0
+            bounds[target] = least_size() if statement.operands[0] in self.parameters else 0
         elif name in ("slice_size", "count_nonzero"):
             bounds[target] = 0
         elif name in ("add", "subtract", "multiply", "maximum", "minimum", "floor_divide"):

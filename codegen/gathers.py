@@ -1,24 +1,25 @@
 """Additions of one array to shifted parts of another, as one sum of shifted reads: gathered, not scattered.
 
-    y = index_add(y, (slice(None, -1),), v)          padded = zeros(n + 1)
-    y = index_add(y, (slice(1, None),), v)     ->    padded = setitem(padded, (slice(1, n),), v)
-                                                     t = add(padded[1:], padded[:-1])
+    y = index_add(y, (slice(None, -2),), v)          padded = zeros(n + 2)
+    y = index_add(y, (slice(1, -1),), v)       ->    padded = setitem(padded, (slice(2, n),), v)
+    y = index_add(y, (slice(2, None),), v)           t = add(add(padded[2:], padded[1:-1]), padded[:-2])
                                                      y = index_add(y, (slice(None),), t)
 
 So each element is read and written once, in order. What is read beyond the edges is zero. That pays in
-loops, where one padded array serves all turns.
+loops, where one padded array serves all turns, and from three additions on.
 
 >>> from .core import FLOAT, INT
 >>> from .primitives import elementwise
 >>> b, body = Builder(), Block()
->>> x, y, v = (Variable(name, FLOAT.with_shape((size,))) for name, size in (("x", 6), ("y", 6), ("v", 5)))
+>>> x, y, v = (Variable(name, FLOAT.with_shape((size,))) for name, size in (("x", 6), ("y", 6), ("v", 4)))
 >>> with b.inside(body):
-...     z = b.emit(PRIMITIVES["index_add"], y, (slice(None, -1),), v)
+...     z = b.emit(PRIMITIVES["index_add"], y, (slice(None, -2),), v)
+...     z = b.emit(PRIMITIVES["index_add"], z, (slice(2, None),), v)
 ...     less = b.emit(elementwise.negative, v)
-...     body.results = (b.emit(PRIMITIVES["index_add"], z, (slice(1, None),), less),)
+...     body.results = (b.emit(PRIMITIVES["index_add"], z, (slice(1, -1),), less),)
 >>> b.append(For((Variable("z", y.type),), Variable("i", INT), 0, 9, 1, (y,), (x,), body))
 >>> [s.primitive for s in gather(Program("f", (x, v), b.block)).body.statements[0].body.statements]
-[negative, zeros, setitem, getitem, getitem, negative, add, index_add]
+[negative, zeros, setitem, getitem, getitem, add, getitem, negative, add, index_add]
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ from .linear_functions import fewest_arguments, linear_function
 from .primitives.indexing import is_basic
 from .registry import PRIMITIVES
 
+FEWEST = 3  # additions that are gathered
 Part = tuple[tuple, Operand, Location | None]  # an index, what is added there, and for which line
 
 
@@ -133,12 +135,12 @@ class Gatherer:
         return {array for array in made if self.uses[array] == 1}
 
     def groups(self, run: list[Assign]) -> list[list[Shift]]:
-        """The additions of a run that differ by their offsets only, where there are several."""
+        """The additions of a run that differ by their offsets only, where there are enough."""
         found: dict[tuple, list[Shift]] = {}
         for shift in filter(None, map(shift_of, run)):
             shape = tuple(map(self.builder.representative, shift.value.type.shape))
             found.setdefault((shift.fixed, shape), []).append(shift)
-        return [group for group in found.values() if len({shift.offsets for shift in group}) > 1]
+        return [group for group in found.values() if len({shift.offsets for shift in group}) >= FEWEST]
 
     # what they become
 

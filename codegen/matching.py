@@ -115,11 +115,13 @@ class Pattern:
                 return found
             case gast.MatchSequence():
                 return self.sequence(pattern, subject)
-            case gast.MatchMapping() if pattern.rest is None:
+            case gast.MatchMapping():
                 found = [called(isinstance, subject, gast.Constant(dict, None))]
                 found += [gast.Compare(key, [gast.In()], [subject]) for key in pattern.keys]
                 parts = [(p, item(subject, key)) for p, key in zip(pattern.patterns, pattern.keys)]
-                return found + self.all(parts)
+                found += self.all(parts)
+                self.bind(pattern.rest, called(remaining, subject, *pattern.keys))
+                return found
             case gast.MatchClass():
                 found = [called(isinstance, subject, pattern.cls)]
                 place = lambda k: called(positional_part, subject, pattern.cls, gast.Constant(k, None))
@@ -179,6 +181,11 @@ def positional_part(subject: Any, kind: type, position: int) -> Any:
     if kind in THEMSELVES:
         return subject
     return getattr(subject, kind.__match_args__[position])
+
+
+def remaining(subject: dict, *keys: Any) -> dict:
+    """What `**rest` of a mapping pattern stands for."""
+    return {key: value for key, value in subject.items() if key not in keys}
 
 
 def captures(pattern: Any) -> set[str]:

@@ -153,7 +153,8 @@ def check_index(made: Assign, to: Expressions, target: str) -> list[Tree]:
     where = f" is out of bounds for axis {made.static.get('axis', 0)} with size "
     if type_of(index).shape:
         inside = call("np.all", infix("&", infix("<=", lowest, position), infix("<", position, length)))
-        message = formatted("an index", where, length)
+        outside = infix("|", infix("<", position, lowest), infix("<=", length, position))
+        message = formatted("index ", subscript(subscript(position, outside), constant(0)), where, length)
         return [gast.If(unary("not", inside), [raised("IndexError", message)], [])]
     inside = gast.Compare(lowest, [gast.LtE(), gast.Lt()], [position, length])
     message = formatted("index ", position, where, length)

@@ -188,10 +188,20 @@ def axes_of(axes: Any, value: Any, what: str, where: Any = None) -> list[int | N
     elif is_record(axes) and type(axes) is type(value):
         pairs = [(getattr(axes, f.name), getattr(value, f.name)) for f in dataclasses.fields(value)]
     if pairs is None:
-        given = f" with {len(value)} parts" if isinstance(value, (tuple, list, dict)) else ""
-        raise TypeMismatchError(f"vmap {what} has {axes!r} where there is a {type(value).__name__}{given}",
+        if not isinstance(axes, (tuple, list, dict)) and not is_node(axes) and not is_record(axes):
+            raise TypeMismatchError(f"vmap {what} has {axes!r}, which is no axis",
+                                    "give an int for each axis, or None", where)
+        raise TypeMismatchError(f"vmap {what} has {axes!r} where there is {kind_of(value)}",
                                 "let it have the structure of what it is for, or end before it", where)
     return [axis for pair in pairs for axis in axes_of(*pair, what, where)]
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, in the words of an error."""
+    if isinstance(value, (tuple, list, dict)):
+        return f"a {type(value).__name__} with {len(value)} part{'' if len(value) == 1 else 's'}"
+    leaves = take_leaves(value)
+    return "an array or number" if len(leaves) == 1 and leaves[0] is value else f"a {type(value).__name__}"
 
 
 def normal_axis(s: Any, leaf: Any, axis: int | None, name: str, where: Any) -> int | None:
@@ -218,10 +228,25 @@ def leaf_names(function: Callable, arguments: list, keywords: dict) -> list[str]
         parameters = []
     names: list[str] = []
     for k, argument in enumerate(arguments):
-        name = parameters[k] if k < len(parameters) else f"argument {k}"
-        names += [name] * len(take_leaves(argument))
+        names += paths(parameters[k] if k < len(parameters) else f"argument {k}", argument)
     for key, argument in keywords.items():
-        names += [key] * len(take_leaves(argument))
+        names += paths(key, argument)
     return names
+
+
+def paths(name: str, value: Any) -> list[str]:
+    """How each leaf of a value is written in Python, the value itself by its name."""
+    parts: list[tuple[str, Any]] | None = None
+    if isinstance(value, dict):
+        parts = [(f"{name}[{key!r}]", item) for key, item in value.items()]
+    elif isinstance(value, tuple) and hasattr(value, "_fields"):
+        parts = [(f"{name}.{field}", item) for field, item in zip(value._fields, value, strict=True)]
+    elif isinstance(value, (tuple, list)):
+        parts = [(f"{name}[{k}]", item) for k, item in enumerate(value)]
+    elif is_record(value) and not is_node(value):
+        parts = [(f"{name}.{f.name}", getattr(value, f.name)) for f in dataclasses.fields(value)]
+    if parts is None:
+        return [name] * len(take_leaves(value))
+    return [path for part in parts for path in paths(*part)]
 
 

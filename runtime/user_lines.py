@@ -34,5 +34,5 @@ def read(function: Any) -> Any:
     if isinstance(function, Closure):
         return inner_scope(function.tree, function.frame.scope)
     if not hasattr(function, "__code__"):
-        function = getattr(type(function), "__call__", None)
+        function = type(function).__dict__.get("__call__")
     return scope_of(function) if hasattr(function, "__code__") else None

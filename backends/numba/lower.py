@@ -203,9 +203,10 @@ def contiguous(to: Lowering, array: Operand) -> Operand:
 
 def factor(to: Lowering, array: Operand) -> Operand:
     """An operand of a product, as BLAS reads it: contiguous, or a contiguous array transposed."""
-    if array.type.ndim < 2 or array not in to.transposed:
+    turning = to.transposed.get(array)
+    if turning is None or tuple(turning.static["axes"]) != (1, 0):
         return contiguous(to, array)
-    (turned,) = to.transposed[array].operands
+    (turned,) = turning.operands
     return array if turned in to.contiguous else to.emit("transpose", contiguous(to, turned), axes=(1, 0))
 
 

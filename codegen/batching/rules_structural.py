@@ -135,10 +135,5 @@ def check(call: Batching) -> tuple:
 
 @batching("check_index", lanes=lambda statement, differs: differs(statement.operands[1]))
 def check_index(call: Batching) -> tuple:
-    index, size = call.operands
-    low, high = call.emit("negative", size), call.emit("less", index, size)
-    inside = call.emit("logical_and", call.emit("greater_equal", index, low), high)
-    every = call.emit("all", inside, axis=tuple(range(rank_of(inside))), keepdims=False)
-    message = f"an index is out of bounds for axis {call.static.get('axis', 0)}"
-    call.emit("check", every, exception="IndexError", message=message)
+    call.again(*call.operands, of_example=True)
     return ()

@@ -13,7 +13,8 @@ def check_same_implementation(a, b, message="sizes differ", enforced=False):
         raise ValueError(message.format(a, b))
 
 
-def check_index_implementation(index, size, axis=0):
+def check_index_implementation(index, size, axis=0, of_example=False):
+    """`of_example`: the axis is that of one example of a batch, which NumPy would not name."""
     index = np.asarray(index)
     outside = index[(index < -size) | (index >= size)]
     if outside.size:

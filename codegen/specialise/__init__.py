@@ -136,7 +136,8 @@ class Specialisation:
         What has so few elements is numbers there (small_arrays.py).
         """
         where = self.externals.pins.get(size)
-        if where is not None and isinstance(where[0], int) and 1 < few <= FEW and len(self.builder.scopes) > 1:
+        deep = len(self.builder.scopes) > 1
+        if where is not None and isinstance(where[0], int) and 1 < few <= FEW and deep:
             message = f"a size must be known before the function runs, and can only be {few}"
             raise NeedStatic(frozenset({where}), UnsupportedError(message, location=self.builder.location))
 

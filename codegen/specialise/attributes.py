@@ -14,7 +14,7 @@ from .complaints import complaint
 from .machine import Specialiser
 from .places import Place, class_attribute
 from .store import Location
-from .values import Array, ArrayMethod, Closure, Method, has_dynamic, is_dynamic
+from .values import Array, ArrayMethod, Closure, Method, Text, has_dynamic, is_dynamic
 
 
 def get_attribute(s: Specialiser, instance: Any, name: str, node: Any) -> Any:
@@ -31,7 +31,7 @@ def get_attribute(s: Specialiser, instance: Any, name: str, node: Any) -> Any:
         return instance.attribute(s, name, node)
     if isinstance(instance, Text) and hasattr(str, name):
         raise s.unsupported(f".{name} of a string that depends on values known only at run time",
-                            "use the numbers themselves; such a string is good for print and exceptions", node)
+                            "use the numbers themselves; such a string is for print and exceptions", node)
     if isinstance(instance, type):
         return type_attribute(s, instance, name, node)
     if isinstance(instance, CONTAINERS) and class_attribute(type(instance), name) is not None:

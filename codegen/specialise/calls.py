@@ -144,7 +144,7 @@ def call_python(s: Specialiser, function: Any, arguments: list, keywords: dict, 
     flags = function.__code__.co_flags
     if flags & (inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         what = f"{function.__name__} is an async function"
-        raise s.unsupported(what, "leave out async and await: nothing here waits", node)
+        raise s.unsupported(what, "write an ordinary function", node)
     if flags & inspect.CO_GENERATOR:
         what = f"{function.__name__} is a generator function"
         raise s.unsupported(what, "write a function that returns a list", node)

@@ -50,7 +50,12 @@ def construct(s: Specialiser, kind: type, arguments: list, keywords: dict, node:
     initialise = python_method_of(kind, "__init__")
     if initialise is None and not has_dynamic((arguments, keywords)):
         return s.store.new(kind(*arguments, **keywords))
-    if initialise is None and kind.__init__ is not object.__init__:
+    made_otherwise = isinstance(kind.__new__, types.FunctionType) or type(kind).__call__ is not type.__call__
+    if made_otherwise:
+        raise s.unsupported(f"{kind.__name__}, a class that makes its instances itself, by __new__",
+                            "use a class with an __init__ alone, or a function", node)
+    in_c = kind.__init__ is not object.__init__ or kind.__new__ is not object.__new__
+    if initialise is None and in_c:
         raise s.unsupported(f"making a {kind.__name__} of values known only at run time",
                             "use a class with an __init__ in Python, or register what is done with it as a "
                             "primitive (cr.primitive)", node)

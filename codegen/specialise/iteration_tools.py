@@ -127,6 +127,26 @@ def items_with_indices(s: Specialiser, arguments: list, keywords: dict, node: An
     return [(index, s.get_item(array, index, node)) for index in indices(s, [s.shape(array)], {}, node)]
 
 
+def by_condition(tool: Any) -> Any:
+    """A function of itertools that chooses items by a condition, which must be known."""
+
+    def run(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+        condition, given = arguments
+        items = list(elements(s, given, node))
+        tests = [known_test(s, condition, item, tool.__name__, node) for item in items]
+        pairs = tool(lambda pair: pair[0], zip(tests, items, strict=True))
+        return s.store.new(Iterator([item for _, item in pairs]))
+
+    return run
+
+
+def known_test(s: Specialiser, condition: Any, item: Any, name: str, node: Any) -> bool:
+    test = s.truth(item if condition is None else s.call(condition, [item], {}, node), node)
+    if isinstance(test, bool):
+        return test
+    raise s.need_static(test, f"the condition of {name}", node, "write a loop with an if statement")
+
+
 TOOLS = {
     np.ndindex: indices,
     np.ndenumerate: items_with_indices,
@@ -151,5 +171,9 @@ TOOLS = {
         )
     },
     itertools.chain.from_iterable: chain_from,
+    **{
+        tool: by_condition(tool)
+        for tool in (itertools.takewhile, itertools.dropwhile, itertools.filterfalse)
+    },
     itertools.islice: islice,
 }

@@ -1,6 +1,8 @@
 """Calling the library's functions: a primitive is emitted, a composition is read as Python."""
 from __future__ import annotations
 
+import inspect
+import types
 from functools import partial
 from typing import Any
 
@@ -73,6 +75,7 @@ def call_library(
     where = keywords.pop("where", True) if isinstance(function, np.ufunc) else True
     if where is not True:
         arguments = [inside(s, function, where, a, node) for a in arguments]
+    refuse_keywords(s, function, known, keywords, node)
     outer, s.diagonal = s.diagonal, s.diagonal or function is np.diagonal
     try:
         result = emit_library(s, function, known, arguments, keywords, node)
@@ -94,6 +97,24 @@ def call_library(
         result = s.call(np.where, [where, result, out], {}, node)
     set_element(s, out, Ellipsis, result, node)
     return out
+
+
+def refuse_keywords(s: Specialiser, function: Any, known: Any, keywords: dict, node: Any) -> None:
+    """Refuse the arguments that NumPy's function has and ours has not."""
+    if s.quiet or not isinstance(known, types.FunctionType):
+        return
+    code = known.__code__
+    has = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        return
+    try:
+        given = inspect.signature(function).parameters
+        anything = any(parameter.kind is parameter.VAR_KEYWORD for parameter in given.values())
+    except (TypeError, ValueError):
+        return
+    for name in keywords:
+        if name not in has and (anything or name in given):
+            raise s.unsupported(f"{function.__name__}({name}=...)", "leave the keyword out", node)
 
 
 def inside(s: Specialiser, function: np.ufunc, where: Any, value: Any, node: Any) -> Any:

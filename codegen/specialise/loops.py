@@ -45,6 +45,7 @@ class Loop:
         self.node = node
         self.carried: dict[Location, Carried] = {}
         self.head_cells: dict[Cell, Cell] = {}
+        self.head_cell_at: dict[tuple[int, int], Cell] = {}
         self.waiting: list[Location] = []
         self.shared_containers: list[Any] = []
 
@@ -61,7 +62,7 @@ class Loop:
     def enter(self) -> tuple[Variable, ...]:
         """Give every carried place its value at the head of the loop."""
         heads: list[Variable] = []
-        self.head_cells = {}
+        self.head_cells, self.head_cell_at = {}, {}
         for place, state in self.carried.items():
             state.heads = []
             values = []
@@ -90,6 +91,7 @@ class Loop:
             value.cell.contiguous = None
             first = state.initial[number] if number < len(state.initial) else None
             self.head_cells[value.cell] = first.cell if isinstance(first, Array) else None
+            self.head_cell_at[id(state), number] = value.cell
         return value
 
     def settle(self, block: Block, trial_writes: dict[Location, Any]) -> bool:

@@ -11,8 +11,8 @@ import numpy as np
 from .. import core
 from ..build import Builder
 from ..core import ArrayType, Variable, type_of
+from ..errors import ChainruleError, UnsupportedError, location_of
 from ..errors import Location as SourceLocation
-from ..errors import UnsupportedError, location_of
 from ..parse import Source
 from ..registry import PRIMITIVES, Primitive, array_scalar
 from .store import Frame, Location, Store
@@ -335,6 +335,9 @@ class Specialiser:
 
     def located(self, error: Exception, node: Any) -> Exception:
         """An exception that also says where in the user's code it happened."""
+        if isinstance(error, ChainruleError) and error.location is None and not self.quiet:
+            error.location = self.location(node)
+            error.args = (error.what, error.remedy, error.location)
         known = getattr(error, "located", False) or hasattr(error, "remedy")
         if known or self.quiet or isinstance(error, (NeedStatic, Unroll, NotGrowing, BranchEnds)):
             return error

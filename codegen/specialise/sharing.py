@@ -85,6 +85,7 @@ def sharing_key(leaf: Any) -> Any:
 def check_aliases(loop: Loop, written: set[Cell]) -> set[Cell]:
     """Refuse where writes would go to arrays that other carried names may share; cells that are shared."""
     ends: list[Cell] = []
+    comes_from: dict[Cell, Cell] = {}
     for place, state in loop.carried.items():
         if place.kind == "cell":
             continue
@@ -97,6 +98,9 @@ def check_aliases(loop: Loop, written: set[Cell]) -> set[Cell]:
                 and isinstance(state.leaves[number], Varying)
             ):
                 ends.append(leaf.cell)
+                head = loop.head_cell_at.get((id(state), number))
+                if head is not None:
+                    comes_from[head] = leaf.cell
     starts = [cell for cell in loop.head_cells.values() if cell is not None]
     outside = {cell for cell in ends if cell.depth < loop.s.store.depth}
     shared = outside | {c for group in (ends, starts) for c in group if group.count(c) > 1}
@@ -107,14 +111,23 @@ def check_aliases(loop: Loop, written: set[Cell]) -> set[Cell]:
             "an array is written in a loop in which its name comes to share memory with another",
             "copy the array where the names are exchanged", loop.node))
     for head in heads_written:
-        first = loop.head_cells[head]
-        if first is not None:
+        for first in buffers_of(loop, head, comes_from):
             first.stale = "it was written in a loop under another name"
             if first.parameter:
                 raise loop.s.unsupported("an argument is written in a loop under a name that changes",
                                          "copy the argument first", loop.node)
     return shared
 
+
+def buffers_of(loop: Loop, head: Cell | None, comes_from: dict[Cell, Cell]) -> Iterator[Cell]:
+    """The buffers from before the loop that an array may be in one of the iterations."""
+    seen: set[Cell] = set()
+    while head in loop.head_cells and head not in seen:
+        seen.add(head)
+        first = loop.head_cells[head]
+        if first is not None:
+            yield first
+        head = comes_from.get(head)
 
 
 def check_containers(loop: Loop, changed: set[int]) -> None:

@@ -143,8 +143,17 @@ def test_alternatives_that_bind(x):
             return y
 
 
-@refused("this pattern is not supported", "write if and elif", 1.0)
-def test_the_rest_of_a_dictionary(x):
-    match {"a": x}:
-        case {"a": y, **rest}:  # here
-            return y
+def with_the_rest(value):
+    match value:
+        case {"a": y, "b": 1, **rest}:
+            return y * len(rest) + rest["c"] * sum(rest.values())
+        case {**rest}:
+            rest["d"] = 2.0
+            return rest["a"] + rest["d"] * len(rest)
+
+
+def test_the_rest_of_a_dictionary():
+    for value in ({"a": 3.0, "b": 1, "c": 2.0, "e": 0.5}, {"a": 3.0}):
+        kept = dict(value)
+        assert Eager(with_the_rest)(value) == with_the_rest(value)
+        assert value == kept

@@ -201,7 +201,7 @@ def test_checks():
 
 
 LITERALS = [0.1, 1e300, -0.0, float("inf"), float("-inf"), float("nan"), 5e-324, -3, 10**20, True]
-LITERALS += [2j, -1.5 + 2j, complex("-0-0j"), complex("infj"), np.float32(0.1), np.float64(-0.3)]
+LITERALS += [2j, -2j, -1.5 + 2j, complex("-0-0j"), complex("infj"), np.float32(0.1), np.float64(-0.3)]
 LITERALS += [np.int8(-4), np.bool_(True), np.complex64(1 - 2j), np.array([[1.5, -2.0]])]
 LITERALS += [np.array([0.1], "f4"), np.zeros((0, 2)), np.arange(200)]
 LITERALS += [np.linspace(0, 1, 99).reshape(9, 11).astype("f4")]

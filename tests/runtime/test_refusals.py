@@ -16,6 +16,11 @@ def double(x):
     return 2 * x
 
 
+class Doubling:
+    def __call__(self, x):
+        return 2 * x
+
+
 def count(x):
     return int(np.sum(x > 0))
 
@@ -24,6 +29,7 @@ REFUSED = {
     "vector": (
         lambda: cr.grad(double)(X),
         TypeError,
+        r"line \d+, in double\n    return 2 \* x\n    \^{12}\n"
         r"grad of double needs a scalar output, and this one has shape \(3,\)\n"
         r"Instead: sum it, or use jacrev or vjp",
     ),
@@ -36,6 +42,16 @@ REFUSED = {
         lambda: cr.grad(lambda x: (x, x))(1.0),
         TypeError,
         "this one is a tuple with 2 arrays or numbers in it",
+    ),
+    "string": (
+        lambda: cr.grad(lambda x: f"{x}")(1.0),
+        TypeError,
+        "needs a scalar output, and this one is a string\n",
+    ),
+    "callable object": (
+        lambda: cr.jit(cr.grad(Doubling()))(X),
+        TypeError,
+        r"in __call__\n    return 2 \* x\n    \^{12}\n",
     ),
     "none": (lambda: cr.grad(lambda x: None)(1.0), TypeError, "this one is a NoneType with no number in it"),
     "integer output": (
@@ -51,6 +67,7 @@ REFUSED = {
     "int": (
         lambda: cr.grad(loss)(3),
         TypeError,
+        r"in loss\n    def loss\(x, y=2.0\):\n    \^{19}\n"
         r"grad needs floating-point inputs, and loss was given one of dtype int64\n"
         r"Instead: pass a float \(1.0",
     ),

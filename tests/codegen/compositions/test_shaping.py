@@ -12,7 +12,8 @@ v = np.array([3, 1, 2])
 CASES = rows(
     (sliding_window_view, v, 2), (sliding_window_view, t, (1, 2, 3)),
     (sliding_window_view, t, (2, 2), (2, 0)), (sliding_window_view, t, (2, 3), (-1, -1)),
-    (sliding_window_view, x, 0, 1), (sliding_window_view, x, -1, 1), (sliding_window_view, x, 2), (sliding_window_view, x, (2, 2), 0), (sliding_window_view, x, 4, 0),
+    (sliding_window_view, x, 0, 1), (sliding_window_view, x, -1, 1), (sliding_window_view, x, 2),
+    (sliding_window_view, x, (2, 2), 0), (sliding_window_view, x, 4, 0),
     (sliding_window_view, x, 2, 2),
     (np.reshape, x, 12), (np.reshape, x, (2, -1)), (np.reshape, x, (-1,)), (np.reshape, x, [4, 3]),
     (np.reshape, x, (5, -1)),

@@ -214,7 +214,9 @@ def test_itertools(x):
         total += v * v
     for v in itertools.repeat(x[0], 3):
         total += v
-    return total
+    for k in itertools.takewhile(lambda k: k < 2, itertools.filterfalse(lambda k: k == 1, range(5))):
+        total += x[k]
+    return total * next(itertools.dropwhile(lambda pair: pair[0] < 2, enumerate(x)))[1]
 
 
 @program(X)

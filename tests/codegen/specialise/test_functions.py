@@ -425,3 +425,22 @@ def test_defaults_of_module_functions(x):
 def test_function_attributes_and_docstrings(x):
     name = scale.__name__
     return x * len(name) + len(doubled.__name__)
+
+
+@program(X)
+def test_complex_of_two_parts(x):
+    z = complex(x[0], x[1]) * complex(imag=x[2], real=1.5) + complex(x[3] + 1j, 2j * x[0])
+    return z.real * z.imag + abs(complex(imag=x[1]))
+
+
+@program(X)
+def test_int_of_a_text_in_a_base(x):
+    return x * int("ff", 16) + x[int("10", base=2)]
+
+
+@program(X)
+def test_functions_of_numpy_on_known_values(x):
+    nodes, weights = np.polynomial.legendre.leggauss(4)
+    nodes[0] = x[1]
+    nodes *= 2
+    return np.exp(-nodes * x) @ weights + np.hamming(4) * x

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import ctypes
+import itertools
 import random
 import time
 
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import chainrule as cr
-from chainrule.codegen.errors import UnsupportedError
+from chainrule.codegen.errors import TypeMismatchError, UnsupportedError
 from tests.small_programs import refused
 
 X = np.array([0.3, -1.2, 2.0, 0.7])
@@ -248,6 +249,74 @@ def test_endless_loop(x):
 def test_yield_in_a_lambda(x):
     f = lambda: (yield x)
     return f()  # here
+
+
+@refused(
+    "a key of a dictionary or set must be known before the function runs: here it is 'a' or 'b' depending",
+    "write the two cases out in the branches of an if statement",
+    1.0,
+)
+def test_key_by_a_condition(x):
+    both = {"a": x, "b": 2 * x}
+    return both["a" if x > 2 else "b"]  # here
+
+
+@refused(
+    ".startswith of a string that depends on values known only at run time", "use the numbers themselves", 1.0
+)
+def test_method_of_a_text(x):
+    return x * f"{x}".startswith("1")  # here
+
+
+@refused(
+    "an array or a number is needed, and this is of type str: 'text'",
+    "pass arrays and numbers only",
+    1.0,
+    error=TypeMismatchError,
+)
+def test_function_of_a_text(x):
+    return np.maximum(x, "text")  # here
+
+
+@refused("pad(end_values=...)", "leave the keyword out", X)
+def test_keyword_that_is_not_known(x):
+    return np.pad(x, 1, mode="linear_ramp", end_values=2.0)[0]  # here
+
+
+@refused("exp(where=...) without out=", "give out= an array of your own, or use np.where", X)
+def test_where_without_out(x):
+    return np.sum(np.exp(x, where=x > 0))  # here
+
+
+@refused(
+    "loadtxt may give another result at each call",
+    "call it outside of the function and pass the result as an argument",
+    X,
+)
+def test_reading_a_file(x):
+    return x @ np.loadtxt("numbers.txt")  # here
+
+
+class Odd:
+    def __new__(cls, value):
+        made = super().__new__(cls)
+        made.value = 2 * value
+        return made
+
+
+@refused("Odd, a class that makes its instances itself", "use a class with an __init__ alone", 1.0)
+def test_class_with_new(x):
+    return Odd(x).value  # here
+
+
+@refused("the condition of takewhile must be known", "write a loop with an if statement", [1.0, 2.0])
+def test_takewhile(x):
+    return sum(itertools.takewhile(lambda v: v < 1.5, x))  # here
+
+
+@refused("making a groupby of values known only at run time", "use a class with an __init__ in Python", [1.0])
+def test_groupby(x):
+    return [sum(g) for _, g in itertools.groupby(x)][0]  # here
 
 
 def test_generator_function_itself():

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+import chainrule as cr
 from tests.small_programs import program, refused
 
 X = np.array([0.3, -1.2, 2.0, 0.7])
@@ -369,3 +370,35 @@ def test_objects_exchanged_in_a_loop_of_unknown_length(x):
         a.v = a.v * 2
         b = a
     return a.v + b.v * 3
+
+
+def smoothed(u, v, steps):
+    for _ in range(steps):
+        v[1:-1] = 0.5 * (u[:-2] + u[2:])
+        u, v = v, u
+    return u, v
+
+
+@program(X, 5)
+def test_buffers_exchanged(x, n):
+    u, v = smoothed(x * 1, np.zeros_like(x), n)
+    return np.sum(u**2) + v[1] * u[2]
+
+
+@refused("'w' is read after it was written in a loop under another name", "copy the array first", X, 3)
+def test_name_of_a_buffer_that_is_exchanged(x, n):
+    u = x * 1
+    w = u
+    u, v = smoothed(u, np.zeros_like(x), n)
+    return np.sum(u * v) + w[1]  # here
+
+
+@refused(
+    "an argument is written in a loop under a name that changes", "copy the argument first", X, 3, transform=cr.jit
+)
+def test_argument_that_is_exchanged(u, n):
+    v = np.zeros_like(u)
+    for _ in range(n):  # here
+        v[1:-1] = 0.5 * (u[:-2] + u[2:])
+        u, v = v, u
+    return u

@@ -165,6 +165,7 @@ ROWS = [
     *[row(name, function, real(3, 4)) for name, function in READS.items()],
     *[row(f"writing: {write.__name__}", written(write), real(3, 4),
           real(*VALUE_SHAPES.get(write.__name__, (4,))), any_dtype=False, resized=False) for write in WRITES],
+    row("x[None, None] of a number", lambda x: np.sum(x[None, None] ** 2, axis=1), real()),
     row("x[i]", lambda x, i: x[i], real(4, 3), integers(5, high=4), any_dtype=False),
     row("x[i, j]", lambda x, i, j: x[i, j], real(3, 3), integers(4), integers(4), any_dtype=False),
     row("take", lambda x: np.take(x, PLACES), real(3, 4)),
