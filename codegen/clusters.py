@@ -300,7 +300,8 @@ class Clusters:
         if len(cluster.members) > LARGEST:
             return False
         late = {k for k in cluster.outputs if self.kinds[k] in ("reduce", "write")}
-        if any(self.definition.get(v) in late for k in cluster.members for v in reads_of(self.statements[k])):
+        read = {v for k in cluster.members for v in self.variables_through_views(k)}
+        if any(self.definition.get(variable) in late for variable in read):
             return False
         seen = self.trace(cluster)
         loops = [d for d, size in enumerate(cluster.space) if not is_one(size)]

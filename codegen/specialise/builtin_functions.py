@@ -4,6 +4,7 @@ from __future__ import annotations
 import functools
 import inspect
 import math
+import operator
 from typing import Any
 
 import gast
@@ -260,6 +261,18 @@ def is_callable(s: Specialiser, arguments: list, keywords: dict, node: Any) -> A
     return isinstance(value, (Closure, Method, ArrayMethod)) or callable(value)
 
 
+def as_index(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    """operator.index, which NumPy's functions ask for axes and shapes by: these must be known."""
+    (value,) = arguments
+    if not is_dynamic(value):
+        return operator.index(value)
+    of = s.type(value)
+    if of.shape or of.dtype.kind not in "iu":
+        kind = "numpy.ndarray" if of.shape else of.dtype.name
+        raise s.located(TypeError(f"'{kind}' object cannot be interpreted as an integer"), node)
+    return s.static_int(value, "an axis, or a number of axes,", node)
+
+
 BUILTINS = {
     **QUERIES,
     **TOOLS,
@@ -283,6 +296,7 @@ BUILTINS = {
     complex: conversion(complex, COMPLEX),
     round: rounded,
     pow: power,
+    operator.index: as_index,
     divmod: quotient_and_remainder,
     list: make_list,
     tuple: make_tuple,

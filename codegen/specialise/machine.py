@@ -124,7 +124,14 @@ class Specialiser:
         result = self.builder.emit(primitive, *map(self.operand, operands), **static)
         ordered = all(self.ordered(value) for value in operands)
         wrap = lambda r: self.wrap(r, ordered and not primitive.view)
-        return tuple(map(wrap, result)) if isinstance(result, tuple) else wrap(result)
+        made = tuple(map(wrap, result)) if isinstance(result, tuple) else wrap(result)
+        if primitive.view and isinstance(made, Array) and self.is_zero_dimensional(operands[0]):
+            made.cell.ambiguous = "it is a view of what may be a 0-d array, which is a number here"
+        return made
+
+    def is_zero_dimensional(self, value: Any) -> bool:
+        """Whether a value is a number of NumPy's: there 0-d arrays and scalars are told apart, here not."""
+        return isinstance(value, Variable) and not self.type(value).shape and not self.type(value).weak
 
     def wrap(self, result: Any, contiguous: bool = True) -> Any:
         """A core result as a value: arrays get a cell of their own."""

@@ -105,3 +105,20 @@ def test_columns_that_may_be_the_same():
     for shape in ((4, 5), (3, 1)):
         p = R.standard_normal(shape)
         np.testing.assert_allclose(cr.jit(swept)(p.copy()), swept(p.copy()), rtol=1e-14)
+
+
+def test_a_total_that_fills_an_array_as_long_as_what_is_summed():
+    """The total is complete only after the nest that sums."""
+    import chainrule as cr
+
+    def filled(a, n):
+        p = np.broadcast_to(np.sum(a), a.shape[0])
+        q = np.full(a.shape[0], np.max(a))
+        p = p.copy()
+        for i in range(n):
+            p[i] = q[i] + i
+        return p, q
+
+    a = R.standard_normal(5)
+    for got, expected in zip(cr.jit(filled)(a, 2), filled(a, 2), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-14)

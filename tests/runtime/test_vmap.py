@@ -169,6 +169,79 @@ def test_errors_of_sizes():
         cr.vmap(lambda x, y: x * y)(X, np.arange(1.0))
 
 
+def test_errors_name_the_part_of_an_argument():
+    scaled = lambda p, x: p["w"] * x + p["b"][0]
+    with pytest.raises(ValueError, match=r"p\['w'\] has shape \(3,\), mapped along axis 0; p\['b'\]\[0\] has"):
+        cr.vmap(scaled)({"w": np.ones(3), "b": [np.ones(4)]}, np.ones(3))
+    with pytest.raises(ShapeMismatchError, match=r"map p\['b'\]\[0\] along axis 1, which takes an array of at"):
+        cr.vmap(scaled, in_axes=({"w": 0, "b": 1}, 0))({"w": np.ones(3), "b": [np.ones(3)]}, np.ones(3))
+    with pytest.raises(ShapeMismatchError, match="scale has shape \\(4,\\), mapped along axis 0"):
+        cr.vmap(lambda x, scale: x * scale)(np.ones(3), scale=np.ones(4))
+    with pytest.raises(ShapeMismatchError, match="map scale along axis 0, which takes an array of at least 1"):
+        cr.vmap(lambda x, scale: x * scale)(np.ones(3), scale=2.0)
+    with pytest.raises(ShapeMismatchError, match="map x along axis -2, which takes an array of at least 2 axes"):
+        cr.vmap(lambda x: x, in_axes=-2)(np.ones(3))
+
+
+def test_errors_of_what_is_no_axis():
+    for axes in (0.5, "a"):
+        with pytest.raises(TypeMismatchError, match=f"in_axes has {axes!r}, which is no axis"):
+            cr.vmap(lambda x: x, in_axes=(axes,))(X)
+    with pytest.raises(TypeMismatchError, match="out_axes has 0.5, which is no axis"):
+        cr.vmap(lambda x: x, out_axes=0.5)(X)
+    with pytest.raises(TypeMismatchError, match=r"in_axes has \(0, 1\) where there is an array or number"):
+        cr.vmap(lambda x: x, in_axes=((0, 1),))(X)
+    with pytest.raises(TypeMismatchError, match=r"out_axes has \(0,\) where there is a tuple with 2 parts"):
+        cr.vmap(lambda x: (x, x), out_axes=(0,))(X)
+    with pytest.raises(ShapeMismatchError, match="mapped output, but out_axes is None"):
+        cr.vmap(lambda x: (x, {"a": x}), out_axes=(0, {"a": None}))(X)
+
+
+def test_axes_of_rest_arguments_and_lists():
+    total = lambda x, *rest: x + rest[0] + rest[1]
+    same(cr.vmap(total, in_axes=(0, None, 0))(V, 1.0, V), 2 * V + 1)
+    same(cr.vmap(total, in_axes=[0, None, 0])(V, 1.0, V), 2 * V + 1)
+    same(cr.vmap(lambda x: x, in_axes=None, axis_size=3)(2.0), np.full(3, 2.0))
+    same(cr.vmap(lambda xs: xs[0] * xs[1], in_axes=([0, None],))([V, 2.0]), 2 * V)
+    same(cr.vmap(np.take_along_axis, in_axes=(0, 0, None))(X, np.ones((3, 1), int), 0), X[:, 1:2])
+
+
+def picked(x, k):
+    return x[k]
+
+
+def put(x, k):
+    x[k] = 1.0
+    return x
+
+
+def walked(x, k):
+    while k < 9:
+        x = x + x[k]
+        k = k + 1
+    return x
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, cr.jit], ids=["eager", "compiled"])
+@pytest.mark.parametrize("function, index", [(picked, 7), (put, -9), (walked, 4)])
+def test_an_index_out_of_bounds_is_named(function, index, wrap):
+    with pytest.raises(IndexError, match=f"index {index} is out of bounds for axis 0 with size 4"):
+        wrap(cr.vmap(function))(X, np.array([0, index if function is not walked else 0, 1]))
+    with pytest.raises(IndexError, match=f"index {index} is out of bounds for axis 0 with size 4"):
+        wrap(cr.vmap(function, in_axes=(None, 0)))(X[0], np.array([index]))
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, cr.jit], ids=["eager", "compiled"])
+def test_an_exception_of_an_example_keeps_its_text(wrap):
+    def root(x):
+        if x < 0:
+            raise ValueError(f"the root of {x} is not real")
+        return np.sqrt(x)
+
+    with pytest.raises(ValueError, match="the root of -4.0 is not real"):
+        wrap(cr.vmap(root))(np.array([1.0, -4.0]))
+
+
 def test_results_of_different_shapes_are_refused():
     with pytest.raises(UnsupportedError, match="may differ from one example to another") as caught:
         cr.vmap(lambda x: x[x > 0])(X)

@@ -14,6 +14,8 @@ from .row import Row
 ROWS: list[Row] = [*stencils.ROWS, *linear_algebra.ROWS, *models.ROWS, *dynamic.ROWS, *transformed.ROWS]
 PLAIN = "--xla_cpu_experimental_ynn_fusion_type="  # without a fusion of XLA that makes some programs slower
 LIMIT = 300  # seconds for one process
+# glibc keeps what is freed, for every contender: else those that allocate measure the system's page faults
+KEPT_MEMORY = {"MALLOC_TRIM_THRESHOLD_": str(2**31 - 1), "MALLOC_MMAP_THRESHOLD_": str(2**30)}
 
 RATIOS = {
     "gradient_over_jax_best": ("gradient", "jax_gradient"),
@@ -34,7 +36,7 @@ def worker(row: Row, quick: bool, ports: bool, flags: str, cache: str) -> dict[s
     """What measure.py finds in a fresh process with these flags for XLA, and this folder for chainrule."""
     command = [sys.executable, "-m", "chainrule.tools.bench", "--worker", row.title]
     command += ["--quick"] * quick + ["--ports"] * ports
-    environment = os.environ | {
+    environment = os.environ | KEPT_MEMORY | {
         "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip(),
         "CHAINRULE_CACHE": cache,
     }

@@ -350,6 +350,12 @@ TABLE = {
         A,
         B,
     ),
+    "matmul_into": (
+        lambda call, x, a, b: call("matmul_into", call("copy", x), (1,), a, b),
+        np.zeros((2, 3, 3)),
+        np.ones((3, 4)),
+        np.arange(12.0).reshape(4, 3),
+    ),
     "solve inv det": (lambda call, a, b: (call("solve", a, b), call("inv", a), call("det", a)), SQUARE, A),
     "slogdet cholesky": (lambda call, a: (*call("slogdet", a), call("cholesky", a)), STACK),
     "qr svd": (lambda call, a: (*call("qr", a), *call("svd", a, full_matrices=False)), A),

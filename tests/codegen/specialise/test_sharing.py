@@ -394,7 +394,11 @@ def test_name_of_a_buffer_that_is_exchanged(x, n):
 
 
 @refused(
-    "an argument is written in a loop under a name that changes", "copy the argument first", X, 3, transform=cr.jit
+    "an argument is written in a loop under a name that changes",
+    "copy the argument first",
+    X,
+    3,
+    transform=cr.jit,
 )
 def test_argument_that_is_exchanged(u, n):
     v = np.zeros_like(u)
