@@ -142,8 +142,10 @@ def where(statement: Assign, to: Expressions) -> Tree:
         return gast.IfExp(test, x, y)
     if of.shape:
         return call("np.where", test, x, y)
-    sides = (of.dtype.type(o) if array_scalar(o) else o for o in statement.operands[1:])
-    return gast.IfExp(test, *map(to.tree, sides))
+    sides = [of.dtype.type(o) if array_scalar(o) else o for o in statement.operands[1:]]
+    if all(type_of(side) == of for side in sides):
+        return gast.IfExp(test, *map(to.tree, sides))
+    return subscript(call("np.where", test, x, y), tuple_tree(()))
 
 
 @form("maximum", "minimum")

@@ -161,8 +161,10 @@ def elements_of_operation(builder: Builder, statement: Assign, elements: Element
         return np.concatenate([elements(operand) for operand in operands[0]], **static)
     if name in VIEWS:
         given = elements(operands[0])
-        return np.transpose(given, static["axes"]) if name == "transpose" else (
-            np.broadcast_to(given, shape) if name == "broadcast_to" else given.reshape(shape)
+        return (
+            np.transpose(given, static["axes"])
+            if name == "transpose"
+            else (np.broadcast_to(given, shape) if name == "broadcast_to" else given.reshape(shape))
         )
     wide = [np.broadcast_to(elements(operand), shape) for operand in operands]
     return table(shape, lambda at: builder.emit(statement.primitive, *(w[at] for w in wide), **static))

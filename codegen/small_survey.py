@@ -122,7 +122,6 @@ class Survey:
                 self.split.discard(target)
 
 
-
 def assigned(program: Program) -> Iterator[Variable]:
     """Every variable of a program."""
     yield from program.parameters

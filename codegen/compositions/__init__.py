@@ -3,6 +3,7 @@ import contextlib
 import importlib
 
 from . import (
+    along_axes,
     arguments,
     creation,
     differences,

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core import ArrayType, Block, For, StackType, Variable, While, type_of, walk
+from ..errors import IndexBoundsError, ShapeMismatchError
 from ..registry import PRIMITIVES
 from .attributes import python_method
 from .machine import BranchEnds, Specialiser
@@ -23,13 +24,35 @@ def attempt(s: Specialiser, path: Callable) -> tuple[Block, Trial | None, Any]:
             value = path()
     except BranchEnds:
         ended = True
-    except BaseException:
-        s.store.close()
-        raise
+    except Exception as error:
+        if not mistake(error):
+            s.store.close()
+            raise
+        ended = True
+        with s.builder.inside(block):
+            static = {"exception": exception_name(error), "message": message_of(error)}
+            s.builder.emit(PRIMITIVES["check"], False, **static)
     finally:
         s.uncertain -= 1
     trial = s.store.close()
     return block, None if ended else trial, value
+
+
+def mistake(error: Exception) -> bool:
+    """Whether an exception is what Python or NumPy says of a wrong index, size or divisor."""
+    numpys = isinstance(error, (ShapeMismatchError, IndexBoundsError))
+    pythons = isinstance(error, (LookupError, ValueError, ZeroDivisionError))
+    return numpys or (pythons and getattr(error, "located", False))
+
+
+def exception_name(error: Exception) -> str:
+    """The class that Python knows of an exception's."""
+    return next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == "builtins")
+
+
+def message_of(error: Exception) -> str:
+    """What an exception says, without the place."""
+    return str(getattr(error, "what", error.args[0] if error.args else ""))
 
 
 def truth(s: Specialiser, value: Any, node: Any) -> Any:

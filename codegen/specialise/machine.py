@@ -130,8 +130,16 @@ class Specialiser:
         return made
 
     def is_zero_dimensional(self, value: Any) -> bool:
-        """Whether a value is a number of NumPy's: there 0-d arrays and scalars are told apart, here not."""
-        return isinstance(value, Variable) and not self.type(value).shape and not self.type(value).weak
+        """Whether a value is a number of NumPy's: there 0-d arrays and scalars are told apart, here not.
+
+        What a composition makes of a Python number is an array of its own.
+        """
+        if not isinstance(value, Variable):
+            return isinstance(value, np.generic)
+        made = self.builder.definitions.get(value) if self.quiet else None
+        if made is not None and made.primitive.name == "astype" and self.type(made.operands[0]).weak:
+            return False
+        return not self.type(value).shape and not self.type(value).weak
 
     def wrap(self, result: Any, contiguous: bool = True) -> Any:
         """A core result as a value: arrays get a cell of their own."""

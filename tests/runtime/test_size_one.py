@@ -97,6 +97,16 @@ def test_a_gradient_sums_over_what_broadcasts():
         lambda x: (x - np.mean(x, axis=0)) / (np.std(x, axis=0) + 1),
         lambda x: x + np.arange(3.0)[:, None],
         lambda x: np.einsum("ij,kj->ik", x, np.ones((3, 2))),
+        lambda x: np.einsum("ij,ij->ij", x, np.ones((3, 2))),
+        lambda x: np.squeeze(x[:, :1], axis=1),
+        lambda x: np.cov(x),
+        lambda x: np.linalg.solve(x @ x.T + np.eye(len(x)), x),
+        lambda x: x[:, None] - x[None, :],
+        lambda x: np.where(x > 0, x, np.zeros((1, 2))),
+        lambda x: np.broadcast_to(x, (3, 2)),
+        lambda x: 1.0 if len(x) == 1 and x[:, 0] > -9 else 2.0,
+        lambda x: x[:, 0].item() if len(x) == 1 else 0.0,
+        lambda x: x * 2 if x.shape[0] == 1 else x * 3,
     ],
 )
 def test_what_depends_on_the_size(function, n):
@@ -105,7 +115,7 @@ def test_what_depends_on_the_size(function, n):
     try:
         want = function(x)
     except ValueError:
-        with pytest.raises(ValueError, match="broadcast"):
+        with pytest.raises(ValueError):
             compiled(x)
         return
     got = compiled(x)

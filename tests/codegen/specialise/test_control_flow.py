@@ -5,6 +5,7 @@ import functools
 import numpy as np
 import pytest
 
+import chainrule as cr
 from tests.small_programs import check, program
 
 X = np.array([0.3, -1.2, 2.0, 0.7])
@@ -647,3 +648,35 @@ def test_try_of_known_values(x):
     finally:
         x = x * 2
     return x * n * m
+
+
+def element_or_not(x, flag):
+    y = 0.0
+    if flag > 0:
+        y = x[5]
+    return y + np.sum(x)
+
+
+def product_or_not(x, flag):
+    y = np.zeros(2)
+    if flag > 0:
+        y = x * np.ones(7)
+    return np.sum(y) + np.sum(x)
+
+
+def entry_or_not(x, flag):
+    table = {"a": x}
+    return np.sum(table["b"]) if flag > 0 else np.sum(table["a"])
+
+
+@pytest.mark.parametrize("function", [element_or_not, product_or_not, entry_or_not])
+@pytest.mark.parametrize("made", [cr.jit, cr.value_and_grad, lambda f: cr.jit(cr.value_and_grad(f))])
+def test_a_mistake_counts_only_where_it_is_made(function, made):
+    x = np.ones(2)
+    result = made(function)(x, -1.0)
+    assert (result[0] if isinstance(result, tuple) else result) == function(x, -1.0)
+    with pytest.raises((IndexError, ValueError, KeyError)) as wanted:
+        function(x, 1.0)
+    with pytest.raises(wanted.type) as found:
+        made(function)(x, 1.0)
+    assert str(wanted.value).strip() in str(found.value)

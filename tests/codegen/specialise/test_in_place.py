@@ -600,3 +600,33 @@ def test_errors_are_numpy_s():
             function(X)
         with pytest.raises(error):
             cr.grad(function)(X)
+
+
+VIEWS_OF_A_NUMBER = {
+    "new axis": lambda y: y[None],
+    "reshape": lambda y: y.reshape(1),
+    "atleast_1d": np.atleast_1d,
+}
+
+
+@pytest.mark.parametrize("view", VIEWS_OF_A_NUMBER)
+def test_view_of_a_0_d_array(view):
+    """It may share the array's memory or not, and is therefore not written to."""
+
+    def f(x):
+        y = np.zeros(())
+        z = VIEWS_OF_A_NUMBER[view](y)
+        z[0] = x
+        return y + z[0]
+
+    with pytest.raises(NotImplementedError, match="it is a view of what may be a 0-d array"):
+        cr.grad(f)(1.5)
+
+
+def test_a_number_as_an_array_of_its_own():
+    def f(x):
+        z = np.atleast_1d(x)
+        z[0] = 3.0
+        return x * z[0]
+
+    assert cr.jit(f)(1.5) == 4.5 and cr.grad(f)(1.5) == 3.0
