@@ -25,7 +25,7 @@ from .core import (
     walk,
 )
 from .renaming import sizes_in
-from .small_operations import is_few, is_split_operation, is_split_write
+from .small_operations import is_few, is_fixed, is_split_operation, is_split_write
 
 
 class Survey:
@@ -90,6 +90,8 @@ class Survey:
                     if not self.by_elements(statement):
                         yield from variables_in(statement.operands)
                     elif is_split_write(statement) and statement.targets[0] not in self.split:
+                        yield from variables_in(statement.operands[0])
+                    elif statement.primitive.name == "getitem" and not is_fixed(statement.operands[1]):
                         yield from variables_in(statement.operands[0])
                 case If():
                     for target, *results in zip(statement.targets, statement.body.results,

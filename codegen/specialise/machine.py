@@ -16,7 +16,18 @@ from ..errors import Location as SourceLocation
 from ..parse import Source
 from ..registry import PRIMITIVES, Primitive, array_scalar
 from .store import Frame, Location, Store
-from .values import UNDEFINED, Array, Cell, Conflict, Maybe, ViewStep, has_dynamic, is_dynamic, keeps_order
+from .values import (
+    UNDEFINED,
+    Array,
+    Cell,
+    Conflict,
+    Maybe,
+    ViewStep,
+    has_dynamic,
+    is_dynamic,
+    keeps_order,
+    may_be_zero_dimensional,
+)
 
 
 class NeedStatic(Exception):
@@ -125,21 +136,9 @@ class Specialiser:
         ordered = all(self.ordered(value) for value in operands)
         wrap = lambda r: self.wrap(r, ordered and not primitive.view)
         made = tuple(map(wrap, result)) if isinstance(result, tuple) else wrap(result)
-        if primitive.view and isinstance(made, Array) and self.is_zero_dimensional(operands[0]):
+        if primitive.view and isinstance(made, Array) and may_be_zero_dimensional(self, operands[0]):
             made.cell.ambiguous = "it is a view of what may be a 0-d array, which is a number here"
         return made
-
-    def is_zero_dimensional(self, value: Any) -> bool:
-        """Whether a value is a number of NumPy's: there 0-d arrays and scalars are told apart, here not.
-
-        What a composition makes of a Python number is an array of its own.
-        """
-        if not isinstance(value, Variable):
-            return isinstance(value, np.generic)
-        made = self.builder.definitions.get(value) if self.quiet else None
-        if made is not None and made.primitive.name == "astype" and self.type(made.operands[0]).weak:
-            return False
-        return not self.type(value).shape and not self.type(value).weak
 
     def wrap(self, result: Any, contiguous: bool = True) -> Any:
         """A core result as a value: arrays get a cell of their own."""

@@ -15,6 +15,8 @@ import weakref
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ..core import Variable
 from ..registry import Primitive
 
@@ -306,3 +308,16 @@ def keeps_order(step: ViewStep) -> bool:
         and (k == 0 or part.start is None and part.stop is None)
         for k, part in enumerate(parts)
     )
+
+
+def may_be_zero_dimensional(s: Any, value: Any) -> bool:
+    """Whether a value is a number of NumPy's: there 0-d arrays and scalars are told apart, here not.
+
+    What a composition makes of a Python number is an array of its own.
+    """
+    if not isinstance(value, Variable):
+        return isinstance(value, np.generic)
+    made = s.builder.definitions.get(value) if s.quiet else None
+    if made is not None and made.primitive.name == "astype" and s.type(made.operands[0]).weak:
+        return False
+    return not s.type(value).shape and not s.type(value).weak

@@ -157,3 +157,20 @@ def test_lanes_of_a_small_state():
     np.testing.assert_allclose(cr.jit(cr.vmap(slowed))(ys, rates), want)
     text = cr.source(cr.jit(cr.vmap(slowed)), stage="numba")(ys, rates)
     assert "np.empty" not in text[text.index("for lane") :]
+
+
+def test_a_small_array_read_at_a_place_known_at_run_time():
+    def steps(a):
+        z = np.array([1.3, 0.6])
+        for _ in range(2):
+            z = z - cr.jacfwd(lambda z: np.array([z[0] ** 2 + a * z[1], z[0] * z[1]]))(z) @ z
+        return z.sum()
+
+    def by_hand(a):
+        x, y = 1.3, 0.6
+        for _ in range(2):
+            x, y = x - (2 * x * x + a * y), y - (y * x + x * y)
+        return x + y
+
+    slope = (by_hand(1.0 + 1e-6) - by_hand(1.0 - 1e-6)) / 2e-6
+    np.testing.assert_allclose(cr.jit(cr.grad(steps))(1.0), slope, rtol=1e-8)

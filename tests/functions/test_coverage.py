@@ -50,8 +50,11 @@ def test_primitives(reached):
 
 
 def test_functions(reached):
+    """The methods of ufuncs are made alike, from one definition: a row for each definition is enough."""
+    code = {known.__code__ for known in reached[1] if hasattr(known, "__code__")}
     missed = [f"{function.__module__}.{function.__qualname__}" for function, known in FUNCTIONS.items()
-              if not isinstance(known, Primitive) and known not in reached[1] and function not in BUILTINS]
+              if not isinstance(known, Primitive) and known not in reached[1] and function not in BUILTINS
+              and getattr(known, "__code__", None) not in code]
     assert missed == []
 
 
