@@ -14,7 +14,8 @@ What is written or read between must be other elements, by what is known of the 
 >>> from .simplify import simplify
 >>> from .specialise import Parameter, specialise
 >>> vector = ArrayType(np.dtype(float), (None,))
->>> text = "def f(x):\\n  for i in range(len(x) - 1):\\n    x[i] = 0\\n    x[i + 1] += 2\\n    x[i] += 3 * x[i + 1]"
+>>> text = "def f(x):\\n  for i in range(len(x) - 1):\\n    x[i] = 0\\n"
+>>> text += "    x[i + 1] += 2\\n    x[i] += 3 * x[i + 1]"
 >>> program = simplify(specialise(parse_text(text), [Parameter(vector, "x")]).program)
 >>> at_once = simplify(write_at_once(simplify(add_in_place(program))))
 >>> print("\\n".join(line for line in print_program(at_once).splitlines() if "#" not in line))

@@ -22,7 +22,8 @@ and a loop that carries no element through memory can be vectorised.
 >>> from .simplify import simplify
 >>> from .specialise import Parameter, specialise
 >>> vector = ArrayType(np.dtype(float), (None,))
->>> text = "def f(x):\\n  for i in range(len(x)):\\n    for k in range(i):\\n      x[i] -= x[k]\\n  return x[0]"
+>>> text = "def f(x):\\n  for i in range(len(x)):\\n"
+>>> text += "    for k in range(i):\\n      x[i] -= x[k]\\n  return x[0]"
 >>> program = simplify(specialise(parse_text(text), [Parameter(vector, "x")]).program)
 >>> held = simplify(hold_elements(simplify(add_in_place(program))))
 >>> print("\\n".join(line for line in print_program(held).splitlines() if "#" not in line))

@@ -89,9 +89,7 @@ class Survey:
                 case Assign():
                     if not self.by_elements(statement):
                         yield from variables_in(statement.operands)
-                    elif is_split_write(statement) and statement.targets[0] not in self.split:
-                        yield from variables_in(statement.operands[0])
-                    elif statement.primitive.name == "getitem" and not is_fixed(statement.operands[1]):
+                    elif self.keeps_first(statement):
                         yield from variables_in(statement.operands[0])
                 case If():
                     for target, *results in zip(statement.targets, statement.body.results,
@@ -103,6 +101,12 @@ class Survey:
                         yield from self.unsplit(carried, ends)
             for inner in blocks_of(statement):
                 yield from self.wholly_read(inner)
+
+    def keeps_first(self, statement: Assign) -> bool:
+        """Whether the first operand of what is done element by element must be an array all the same."""
+        if statement.primitive.name == "getitem":
+            return not is_fixed(statement.operands[1])
+        return is_split_write(statement) and statement.targets[0] not in self.split
 
     def unsplit(self, variable: Variable, values: Operand) -> Iterator[Variable]:
         """What a variable takes the value of, if it is an array."""
