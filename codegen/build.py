@@ -215,10 +215,9 @@ class Builder:
         return self.emit_int("add", a, -b) if isinstance(b, int) else self.emit_int("subtract", a, b)
 
     def dimension_multiply(self, a: Dimension, b: Dimension) -> Dimension:
-        if isinstance(a, int) and a == 1:
-            return b
-        if isinstance(b, int) and b == 1:
-            return a
+        for one, other in ((a, b), (b, a)):
+            if isinstance(one, int) and one in (0, 1):
+                return other if one else 0
         return self.emit_int("multiply", a, b)
 
     def dimension_max(self, a: Dimension, b: Dimension) -> Dimension:

@@ -80,6 +80,15 @@ def refuse_input(s: Any, function: Any, leaf: Any, what: str, name: str, node: A
     )
 
 
+def refuse_text(s: Any, function: Any, value: Any, what: str, name: str, node: Any) -> None:
+    if isinstance(value, (str, bytes)):
+        raise NotDifferentiableError(
+            f"{what} needs floating-point inputs, and {name} was given a {type(value).__name__}",
+            "differentiate by another argument, with argnums",
+            s.location(node) or definition_location(function),
+        )
+
+
 class Opened:
     """A call of a function specialised as a program of its own within an enclosing one.
 
@@ -104,6 +113,8 @@ class Opened:
         self.s, self.node, self.what, self.name = s, node, f"{what} of {name}", name
         self.function = function
         self.leaves: list[Any] = []
+        for position in positions:
+            refuse_text(s, function, arguments[position], what, name, node)
         self.templates = {p: take_apart(arguments[p], self.leaves) for p in positions}
         self.chosen = [k for k, leaf in enumerate(self.leaves) if is_inexact(s, leaf)]
         if not integers and len(self.chosen) < len(self.leaves):

@@ -3,3 +3,5 @@
 import os
 
 os.environ["CHAINRULE_CACHE"] = "off"
+
+from tests import own_primitives  # noqa: E402, F401  before any test registers a primitive of its own

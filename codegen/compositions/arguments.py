@@ -6,6 +6,7 @@ import operator
 import numpy as np
 
 from ..primitives import elementwise
+from .known import known_equal
 
 
 def axis_index(axis, ndim):
@@ -44,7 +45,9 @@ def along(axis, index):
 
 
 def product(sizes):
-    """The product of sizes."""
+    """The product of sizes, known to be 0 where one of them is."""
+    if any(known_equal(size, 0) for size in sizes):
+        return 0
     total = 1
     for size in sizes:
         total = total * size

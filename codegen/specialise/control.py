@@ -40,7 +40,7 @@ def attempt(s: Specialiser, path: Callable) -> tuple[Block, Trial | None, Any]:
 
 def mistake(error: Exception) -> bool:
     """Whether an exception is what Python or NumPy says of a wrong index, size or divisor."""
-    numpys = isinstance(error, (ShapeMismatchError, IndexBoundsError))
+    numpys = isinstance(error, (ShapeMismatchError, IndexBoundsError)) and not error.remedy
     pythons = isinstance(error, (LookupError, ValueError, ZeroDivisionError))
     return numpys or (pythons and getattr(error, "located", False))
 

@@ -301,6 +301,9 @@ def check_bounds(s: Specialiser, index: Any, size: Any, axis: int, node: Any) ->
     if isinstance(index, int):
         if isinstance(size, int):
             if not -size <= index < size:
+                if s.quiet and len(builder.scopes) > 1:  # a rule's, perhaps on a path that is not taken
+                    builder.emit(PRIMITIVES["check_index"], index, size, axis=axis)
+                    return
                 text = f"index {index} is out of bounds for axis {axis} with size {size}"
                 raise s.located(IndexError(text), node)
             return

@@ -13,7 +13,7 @@ from .values import Array, Cell, collect_cells, mutable_parts
 
 if TYPE_CHECKING:
     from .branches import Join
-    from .loops import Loop
+    from .loop_variables import Loop
 
 SHARED = "a condition or loop known only at run time decides which arrays share its memory"
 

@@ -188,3 +188,13 @@ def test_jvp_of_integers_is_zero():
     value, dot = cr.jvp(lambda x, n: (x * n, n, count(x)), (X, 3), (X, None))
     np.testing.assert_allclose(dot[0], 3 * X)
     assert dot[1:] == (0, 0)
+
+
+def test_a_text_is_nothing_to_differentiate_by():
+    with pytest.raises(TypeError, match="grad needs floating-point inputs, and f was given a str"):
+
+        @cr.grad
+        def f(name):
+            return 1.0
+
+        f("a")

