@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from chainrule.codegen.registered import REGISTERED
+
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -24,8 +26,18 @@ PAGES = [
 ]
 
 
+@pytest.fixture
+def nothing_registered():
+    """As in a process of its own: names that other tests registered are free."""
+    known = dict(REGISTERED)
+    REGISTERED.clear()
+    yield
+    REGISTERED.clear()
+    REGISTERED.update(known)
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_examples(page, tmp_path):
+def test_examples(page, tmp_path, nothing_registered):
     """Python blocks are one program, in order; what it prints is the text blocks, in order."""
     blocks = BLOCK.findall((ROOT / page).read_text())
     program = "".join(text for kind, text in blocks if kind == "python")
