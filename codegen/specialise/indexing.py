@@ -11,7 +11,7 @@ from ..registry import PRIMITIVES
 from .attributes import python_method
 from .growing import get as growing_item
 from .growing import growing_of, refuse, replaced
-from .machine import Specialiser
+from .machine import VIEW_OF_NUMBER, Specialiser
 from .store import Location
 from .values import UNDEFINED, Array, ViewStep, has_dynamic, is_dynamic
 
@@ -46,7 +46,12 @@ def get_item(s: Specialiser, container: Any, index: Any, node: Any) -> Any:
         return list(container.items(s, node))[s.static_int(index, "an index", node)]
     if has_dynamic(index):
         raise s.need_static(index, "this index", node)
-    return s.imported(container[index])
+    item = container[index]
+    if isinstance(container, np.generic) and isinstance(item, np.ndarray) and item.ndim:
+        made = s.wrap(s.constant(item))
+        made.cell.ambiguous = VIEW_OF_NUMBER
+        return made
+    return s.imported(item)
 
 
 def item_of_dict(s: Specialiser, container: dict, key: Any, node: Any) -> Any:

@@ -14,7 +14,7 @@ from .complaints import complaint
 from .container_methods import container_method
 from .growing import growing_of, refuse, rows
 from .indexing import get_element, set_element
-from .machine import Specialiser
+from .machine import VIEW_OF_NUMBER, Specialiser
 from .operators import as_array, numpys
 from .values import Array, ArrayMethod, has_dynamic, is_dynamic
 
@@ -289,7 +289,10 @@ def call_native(s: Specialiser, function: Any, arguments: list, keywords: dict, 
         result = function(*arguments, **keywords)
     except Exception as error:
         raise s.located(error, node) from None
-    return s.store.new(result) if isinstance(result, (list, dict, set)) else with_arrays(s, result)
+    made = s.store.new(result) if isinstance(result, (list, dict, set)) else with_arrays(s, result)
+    if isinstance(made, Array) and isinstance(getattr(function, "__self__", None), np.generic):
+        made.cell.ambiguous = VIEW_OF_NUMBER
+    return made
 
 
 # What in these modules a function of the library reads is not told by its arguments.

@@ -42,6 +42,9 @@ class NeedStatic(Exception):
         self.error = error
 
 
+VIEW_OF_NUMBER = "it is a view of what may be a 0-d array, which is a number here"
+
+
 class Unroll(Exception):
     """The loop being tried needs its iterations one by one."""
 
@@ -137,7 +140,7 @@ class Specialiser:
         wrap = lambda r: self.wrap(r, ordered and not primitive.view)
         made = tuple(map(wrap, result)) if isinstance(result, tuple) else wrap(result)
         if primitive.view and isinstance(made, Array) and may_be_zero_dimensional(self, operands[0]):
-            made.cell.ambiguous = "it is a view of what may be a 0-d array, which is a number here"
+            made.cell.ambiguous = VIEW_OF_NUMBER
         return made
 
     def wrap(self, result: Any, contiguous: bool = True) -> Any:

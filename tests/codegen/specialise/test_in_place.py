@@ -609,12 +609,13 @@ VIEWS_OF_A_NUMBER = {
 }
 
 
+@pytest.mark.parametrize("number", [np.zeros, lambda shape: np.array(2.0)])
 @pytest.mark.parametrize("view", VIEWS_OF_A_NUMBER)
-def test_view_of_a_0_d_array(view):
+def test_view_of_a_0_d_array(view, number):
     """It may share the array's memory or not, and is therefore not written to."""
 
     def f(x):
-        y = np.zeros(())
+        y = number(())
         z = VIEWS_OF_A_NUMBER[view](y)
         z[0] = x
         return y + z[0]
