@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from chainrule.codegen.registered import REGISTERED
+from chainrule.codegen.registry import PRIMITIVES
+from tests.own_primitives import OWN
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -29,11 +31,14 @@ PAGES = [
 @pytest.fixture
 def nothing_registered():
     """As in a process of its own: names that other tests registered are free."""
-    known = dict(REGISTERED)
+    known, primitives = dict(REGISTERED), dict(PRIMITIVES)
     REGISTERED.clear()
+    for name in primitives.keys() - OWN.keys():
+        del PRIMITIVES[name]
     yield
     REGISTERED.clear()
     REGISTERED.update(known)
+    PRIMITIVES.update(primitives)
 
 
 @pytest.mark.parametrize("page", PAGES)
