@@ -26,7 +26,7 @@ class Union:
         root = member
         while root in self.parent:
             root = self.parent[root]
-        while member is not root:
+        while member != root:
             self.parent[member], member = root, self.parent[member]
         return root
 
@@ -34,10 +34,10 @@ class Union:
         """Make one group of the groups of these."""
         for other in others:
             a, b = self.find(first), self.find(other)
-            if a is not b:
+            if a != b:
                 self.parent[b] = a
 
     def members(self, member: Any) -> set:
         """Everyone in a member's group."""
         root = self.find(member)
-        return {root, *(one for one in list(self.parent) if self.find(one) is root)}
+        return {root, *(one for one in list(self.parent) if self.find(one) == root)}

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen.core import Assign, Program, Variable, walk
+from ..codegen.union import Union
 from .arguments import StaticKey
 
 
@@ -56,7 +57,7 @@ def check_suitable(program: Program, values: Iterable[Any], opened: tuple[int, .
     sizes: dict[Any, int] = {}
     for parameter, value in zip(program.parameters, values, strict=True):
         sizes.update(zip(getattr(parameter.type, "shape", ()), np.shape(value), strict=False))
-    classes = Classes()
+    classes = Union()
     for statement in walk(program.body):
         if isinstance(statement, Assign) and statement.primitive.name == "check_same":
             a, b = statement.operands
@@ -67,7 +68,7 @@ def check_suitable(program: Program, values: Iterable[Any], opened: tuple[int, .
     together: dict[Any, list[int]] = {}
     for number, of in types.items():
         if isinstance(of.shape[0], Variable):
-            together.setdefault(classes.of(of.shape[0]), []).append(number)
+            together.setdefault(classes.find(of.shape[0]), []).append(number)
     if len(together) != 1:
         rank = lambda numbers: max(types[number].ndim for number in numbers)
         raise Unsuitable(tuple(max(together.values(), key=rank, default=())))
@@ -75,20 +76,3 @@ def check_suitable(program: Program, values: Iterable[Any], opened: tuple[int, .
 
 def known_size(size: Any, sizes: dict[Any, int]) -> int | None:
     return size if isinstance(size, int) else sizes.get(size)
-
-
-class Classes:
-    """Sizes that are one."""
-
-    def __init__(self) -> None:
-        self.parent: dict[Any, Any] = {}
-
-    def of(self, size: Any) -> Any:
-        while size in self.parent:
-            size = self.parent[size]
-        return size
-
-    def join(self, a: Any, b: Any) -> None:
-        a, b = self.of(a), self.of(b)
-        if a != b:
-            self.parent[a] = b
