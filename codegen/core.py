@@ -146,7 +146,7 @@ class For:
     """`for index in range(start, stop, step)`: `carried` begin as `initial`, become `body.results` each time.
 
     `targets` are their final values. `carried` are variables of the body. `fused`: the numbers that it
-    carries are reductions of whole arrays, in any order.
+    carries are reductions of whole arrays, in any order. `independent`: its turns may be done at once.
     """
 
     targets: tuple[Variable, ...]
@@ -159,6 +159,7 @@ class For:
     body: Block
     location: Location | None = None
     fused: bool = False
+    independent: bool = False
 
 
 @dataclass(slots=True, eq=False)

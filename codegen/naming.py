@@ -32,7 +32,7 @@ from .registered import REGISTERED
 from .wishes import wish_for
 
 # Names that printed code uses for itself.
-MODULES = frozenset({"np", "math", "scipy", "numba", "support", "elementary", "_"})
+MODULES = frozenset({"np", "math", "scipy", "numba", "support", "elementary", "cores", "_"})
 BUILTINS = frozenset({"abs", "bool", "bytes", "complex", "float", "int", "len", "max", "min"})
 BUILTINS |= {"print", "range", "slice"}
 ERRORS = frozenset(name for name in dir(builtins) if name.endswith("Error"))

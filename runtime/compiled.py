@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..codegen.cleared import write_at_once
 from ..codegen.core import Assign, Program, Variable, walk
 from ..codegen.custom_calls import without_custom_calls
 from ..codegen.dead_code import remove_dead_code
+from ..codegen.dissolved import dissolve
 from ..codegen.enforced import without_enforced_checks
 from ..codegen.errors import SharedMemoryError
 from ..codegen.held_elements import hold_elements
@@ -22,6 +24,7 @@ from ..codegen.hoisted_checks import hoist_checks
 from ..codegen.inplace import write_in_place
 from ..codegen.least_size import least_size
 from ..codegen.needless_writes import without_needless_writes
+from ..codegen.own_rows import write_own_rows
 from ..codegen.printing import NO_DEFAULTS, Defaults, print_program
 from ..codegen.simplify import simplify
 from ..codegen.small_arrays import split_small_arrays
@@ -29,6 +32,7 @@ from ..codegen.specialise import Specialised, put_together
 from .checked import run_checked
 from .kept_texts import current_store, kept_text
 from .modes import watched
+from .sized import Sized, is_large, least_large
 
 STAGES = ("core", "simplified", "numpy", "loops", "numba")
 
@@ -36,10 +40,13 @@ STAGES = ("core", "simplified", "numpy", "loops", "numba")
 FEW = 100
 
 
-def text_of_stage(specialised: Specialised, stage: str, fresh: bool = False) -> str:
+def text_of_stage(
+    specialised: Specialised, stage: str, fresh: bool = False, arguments: Sequence[Any] = ()
+) -> str:
     """The program as Python at one of the stages it passes through.
 
-    `fresh`: no result shares memory with an argument or with another result.
+    `fresh`: no result shares memory with an argument or with another result. Of a program that is compiled
+    apart for large arguments, the text is the one for `arguments`.
     """
     program, defaults = without_custom_calls(specialised.program), few_values(specialised)
     if stage == "core":
@@ -51,7 +58,7 @@ def text_of_stage(specialised: Specialised, stage: str, fresh: bool = False) -> 
     if stage == "loops":
         return print_program(numba_backend.compiled_form(loops_of(program)), defaults)
     if stage == "numba":
-        return numba_text(program, fresh, defaults)
+        return numba_text(program, fresh, defaults, is_large(least_large(program), arguments))
     raise ValueError(f"there is no stage {stage!r}; the stages are {', '.join(STAGES)}")
 
 
@@ -61,7 +68,7 @@ def few_values(specialised: Specialised) -> dict[Variable, Any]:
     return {variable: value for variable, value in found.items() if np.size(value) <= FEW}
 
 
-SIMPLIFYING = (simplify, without_needless_writes, write_at_once, simplify)
+SIMPLIFYING = (dissolve, simplify, without_needless_writes, write_at_once, write_own_rows, simplify)
 
 
 def simplified(program: Program) -> Program:
@@ -95,8 +102,10 @@ def numpy_text(program: Program, fresh: bool, defaults: Defaults = NO_DEFAULTS) 
     return numpy_backend.emit(write_in_place(simple, fresh_results=fresh), defaults)
 
 
-def numba_text(program: Program, fresh: bool, defaults: Defaults = NO_DEFAULTS) -> Any:
-    return numba_backend.emit(loops_of(program), defaults=defaults, fresh_results=fresh)
+def numba_text(
+    program: Program, fresh: bool, defaults: Defaults = NO_DEFAULTS, shared: bool = False
+) -> Any:
+    return numba_backend.emit(loops_of(program), defaults=defaults, shared=shared, fresh_results=fresh)
 
 
 class Compiled:
@@ -120,6 +129,10 @@ class Compiled:
         self.known_integers: frozenset = frozenset()
         self.entry: Any = None
         self.without_entry = False
+
+    def same_code(self, other: Compiled) -> bool:
+        """Whether two programs are one once compiled."""
+        return self.function.small is other.function.small
 
     def fresh(self) -> bool:
         """Whether everything outside on which the program was specialised is still as it was."""
@@ -231,7 +244,12 @@ def fits(value: Any, known: Any) -> bool:
 def build(program: Program, jitted: bool, fresh: bool) -> Callable:
     """The program as a function: Numba's if jitted, else NumPy's."""
     if jitted:
-        store = current_store()
-        text = kept_text(store, program, fresh, lambda: numba_text(program, fresh))
-        return numba_backend.load(text, program.name, store=store)
+        return Sized(program, partial(compiled_function, program, fresh))
     return numpy_backend.load(numpy_text(program, fresh), program.name)
+
+
+def compiled_function(program: Program, fresh: bool, shared: bool) -> Callable:
+    """The program as Numba's function, or functions with loops that are shared among cores."""
+    store = current_store()
+    text = kept_text(store, program, (fresh, shared), lambda: numba_text(program, fresh, shared=shared))
+    return numba_backend.load(text, program.name, store=store)

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..backends.numba.cores import POOL, available
 from .modes import DEFAULTS
 
 WORDS = {
@@ -39,6 +40,7 @@ class Setting:
 
     accept: Callable[[str, Any], Any]
     default: Callable[[], Any]
+    apply: Callable[[Any], None] | None = None
 
 
 class Config:
@@ -54,6 +56,8 @@ class Config:
             CHAINRULE_DISABLE_JIT is "on".
         debug_nans: a bool, whether the first operation that makes a NaN or an infinity raises. False, unless
             CHAINRULE_DEBUG_NANS is "on".
+        cores: an int, how many of the processor's cores may share a loop. All that the process may use, or
+            CHAINRULE_CORES. With 1, everything runs in the thread that calls.
         key_reuse: a bool, whether a function that uses a random key twice is warned of. True, unless
             CHAINRULE_KEY_REUSE is "off".
 
@@ -72,8 +76,7 @@ class Config:
 
     def __setattr__(self, name: str, value: Any) -> None:
         CHOSEN[name] = setting(name).accept(name, value)
-        if name in DEFAULTS:
-            DEFAULTS[name] = CHOSEN[name]
+        put_into_effect(name)
 
     def __dir__(self) -> list[str]:
         return [*SETTINGS]
@@ -104,8 +107,15 @@ def restore(name: str, value: Any) -> None:
         CHOSEN.pop(name, None)
     else:
         CHOSEN[name] = value
+    put_into_effect(name)
+
+
+def put_into_effect(name: str) -> None:
+    """Tell those who read a setting often what it is now."""
     if name in DEFAULTS:
         DEFAULTS[name] = getattr(config, name)
+    if SETTINGS[name].apply is not None:
+        SETTINGS[name].apply(getattr(config, name))
 
 
 def setting(name: str) -> Setting:
@@ -120,6 +130,12 @@ def as_bool(name: str, value: Any) -> bool:
     return value
 
 
+def as_count(name: str, value: Any) -> int:
+    if type(value) is not int or value < 1:
+        raise ValueError(f"config.{name} is an int of at least 1, and not {value!r}")
+    return value
+
+
 def as_folder(name: str, value: Any) -> Path:
     if not isinstance(value, (str, os.PathLike)) or not os.fspath(value):
         raise ValueError(f"config.{name} is the path of a folder, and not {value!r}")
@@ -129,6 +145,12 @@ def as_folder(name: str, value: Any) -> Path:
 def said(variable: str, default: bool) -> Callable[[], bool]:
     """What an environment variable says, in words such as "on" and "0"."""
     return lambda: WORDS.get(os.environ.get(variable, "").lower(), default)
+
+
+def cores() -> int:
+    """As many as the environment says, or as the process may use."""
+    given = os.environ.get("CHAINRULE_CORES", "")
+    return max(int(given), 1) if given.isdecimal() else available()
 
 
 def cache_folder() -> Path:
@@ -151,7 +173,9 @@ SETTINGS = {
     "cache_dir": Setting(as_folder, cache_folder),
     "disable_jit": Setting(as_bool, said("CHAINRULE_DISABLE_JIT", False)),
     "debug_nans": Setting(as_bool, said("CHAINRULE_DEBUG_NANS", False)),
+    "cores": Setting(as_count, cores, POOL.resize),
     "key_reuse": Setting(as_bool, said("CHAINRULE_KEY_REUSE", True)),
 }
 config = Config()
+POOL.resize(config.cores)
 DEFAULTS.update({name: getattr(config, name) for name in DEFAULTS})

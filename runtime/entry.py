@@ -28,7 +28,7 @@ def enter(arguments, keywords):
     except Exception:
         return OTHER
     try:
-        r = function(b)
+        r = (large if c >= 32768 else small)(b)
     except Exception as error:
         return failed(error)
     return {'half': r}
@@ -48,6 +48,7 @@ from ..codegen.specialise import Leaf, put_together
 from ..codegen.specialise.external import Guard
 from ..codegen.specialise.places import Place
 from .arguments import flatten, is_dynamic_leaf
+from .sized import Sized
 from .trees import registered_dataclasses
 
 OTHER = object()
@@ -98,13 +99,14 @@ class Writer:
         self.constants: dict[str, Any] = {
             "OTHER": OTHER,
             "failed": failing(compiled),
-            "function": compiled.function,
             "may_share_memory": np.may_share_memory,
             "ndarray": np.ndarray,
             "put_together": put_together,
             "write_back": compiled.write_back,
         }
+        self.function = compiled.function
         self.names: dict[int, str] = {}
+        self.elements: list[str] = []
         self.lines: list[str] = []
         self.leaves: list[Any] = []
         self.operands: list[str] = []
@@ -200,6 +202,8 @@ class Writer:
             tests = [f"type({name}) is not {type(leaf).__name__}"]
             if number in self.compiled.known_integers:
                 tests.append(f"{name} != {leaf!r}")
+            elif type(leaf) is int:
+                self.elements.append(name)
             self.decline_if(*tests)
         elif isinstance(leaf, np.generic):
             self.decline_if(f"type({name}) is not {self.constant(type(leaf))}")
@@ -227,6 +231,7 @@ class Writer:
             else f"{size} < {2 if axis else self.compiled.least}"
             for axis, (size, dimension) in enumerate(zip(sizes, of.shape, strict=True))
         ]
+        self.elements.append(" * ".join(sizes))
         self.decline_if(*known, *tests)
 
     def take_static(self, value: Any, name: str) -> None:
@@ -296,7 +301,7 @@ class Writer:
         target = {0: "", 1: "r = "}.get(count, f"{tuple_text(results)} = ")
         lines = [
             "try:",
-            f"    {target}function({', '.join(self.operands)})",
+            f"    {target}{self.called()}({', '.join(self.operands)})",
             "except Exception as error:",
             "    return failed(error)",
         ]
@@ -310,6 +315,18 @@ class Writer:
             if not (isinstance(of := type_of(result), ArrayType) and (of.shape or of.weak)):
                 lines.append(f"if type({name}) is ndarray and not {name}.ndim: {name} = {name}[()]")
         return [*lines, f"return {self.built(self.compiled.template, results)}"]
+
+    def called(self) -> str:
+        """The function, or a choice between the two for small and for large arguments."""
+        if not isinstance(self.function, Sized):
+            self.constants["function"] = self.function
+            return "function"
+        self.constants |= {w: self.function.called_by(self.constants, w) for w in ("small", "large")}
+        least = self.function.least
+        tests = [f"{elements} >= {least}" for elements in self.elements] if least else []
+        if not tests:
+            return "small" if least else "large"
+        return f"(large if {' or '.join(tests)} else small)"
 
     def built(self, template: Any, results: list[str]) -> str:
         """An expression for the value with this template."""

@@ -56,9 +56,9 @@ def provided() -> tuple[Store, tuple] | None:
 PROVIDERS[:] = [provided]
 
 
-def kept_text(store: Store | None, program: Program, fresh: bool, make: Callable[[], Text]) -> Text:
-    """The text that `make` makes of a program, or made in an earlier process."""
-    key = None if store is None else program_key(program, fresh)
+def kept_text(store: Store | None, program: Program, options: tuple, make: Callable[[], Text]) -> Text:
+    """The text that `make` makes of a program with some options, or made in an earlier process."""
+    key = None if store is None else program_key(program, options)
     if key is None:
         return make()
     contents = store.get(key)
@@ -70,12 +70,12 @@ def kept_text(store: Store | None, program: Program, fresh: bool, make: Callable
     return made
 
 
-def program_key(program: Program, fresh: bool) -> str | None:
+def program_key(program: Program, options: tuple) -> str | None:
     """What a program's text depends on, as a key; None if part of it means nothing to another process."""
     described = io.BytesIO()
     describer = Describer(described)
     try:
-        describer.dump((installed(), fresh, least_size(), program.name, program.parameters, program.body))
+        describer.dump((installed(), options, least_size(), program.name, program.parameters, program.body))
     except (pickle.PicklingError, TypeError, AttributeError, RecursionError):
         return None
     described.write(repr(list(describer.texts)).encode())

@@ -183,7 +183,7 @@ class Transformation:
         values = pinned_values(dynamic, pins)
         alike = self.programs.setdefault((key, values), [])
         names = self.leaf_names(leaves, structure, key[2])
-        if opened is None or all(compiled.function is not other.function for other in alike):
+        if opened is None or not any(map(compiled.same_code, alike)):
             self.history.append(making(names, key, pins, values, Exact in key, alike))
         alike.insert(0, compiled)
         return compiled, [capture.fetch() for capture in compiled.captures]
@@ -229,7 +229,8 @@ class Transformation:
         static, arguments, keywords = self.take_static(arguments, keywords)
         leaves, structure = flatten((arguments, keywords))
         key = (structure, tuple(map(leaf_key, leaves)), static)
-        return str(text_of_stage(self.specialised(key, leaves, structure), stage, self.fresh_results))
+        specialised = self.specialised(key, leaves, structure)
+        return str(text_of_stage(specialised, stage, self.fresh_results, leaves))
 
     # what subclasses change
 

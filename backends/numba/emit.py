@@ -40,12 +40,14 @@ from typing import Any
 
 import gast
 
-from ...codegen.core import ArrayType, Program, Variable, type_of
+from ...codegen.array_stacks import stacks_in_arrays
+from ...codegen.core import ArrayType, Block, Program, Variable, type_of
 from ...codegen.dead_code import remove_dead_code
 from ...codegen.errors import Location
 from ...codegen.fuse import fuse
 from ...codegen.gathers import gather
 from ...codegen.helper_functions import helper_functions
+from ...codegen.independent import confirm_independent, mark_independent
 from ...codegen.inplace import write_in_place
 from ...codegen.invariants import hoist_invariants
 from ...codegen.joined_loops import join_loops
@@ -54,12 +56,13 @@ from ...codegen.printing import NO_DEFAULTS, Defaults, callbacks_import, to_tree
 from ...codegen.registered import imports_of
 from ...codegen.running_sums import sum_in_place
 from ...codegen.smaller_arrays import make_arrays_smaller
-from ...codegen.trees import assign, call, name, stored, tuple_tree
+from ...codegen.trees import assign, call, constant, name, stored, tuple_tree
 from ...codegen.unparse import unparse_with_locations
 from ..numpy.emit import LOADED, Text
+from .divided import Divided, divide, driver
 from .lower import in_library, lower
 
-SUPPORT, ELEMENTARY = "chainrule_support", "chainrule_elementary"
+SUPPORT, ELEMENTARY, CORES = "chainrule_support", "chainrule_elementary", "chainrule_cores"
 
 
 def compiled_form(
@@ -78,16 +81,42 @@ def compiled_form(
         program = make_once(hoist_invariants(remove_dead_code(gather(sum_in_place(program)))))
     loops = fuse(write_in_place(program, owned), merge, in_library)
     if merge:
-        loops = make_arrays_smaller(join_loops(loops))
-    return write_in_place(loops, owned, fresh_results)
+        loops = confirm_independent(make_arrays_smaller(mark_independent(join_loops(loops))))
+    return write_in_place(stacks_in_arrays(loops), owned, fresh_results)
 
 
 def emit(
-    program: Program, cache: bool = False, defaults: Defaults = NO_DEFAULTS, **options: Any
+    program: Program,
+    cache: bool = False,
+    defaults: Defaults = NO_DEFAULTS,
+    shared: bool = False,
+    **options: Any,
 ) -> Text:
-    """The program as a module that needs NumPy, Numba and perhaps support.py; `options` of compiled_form."""
+    """The program as a module that needs NumPy, Numba and perhaps support.py; `options` of compiled_form.
+
+    `shared`: loops whose turns do not depend on each other are written so that cores can share them.
+    """
     lowered, calls = lower(compiled_form(program, **options))
-    function = to_tree(lowered, defaults)
+    divided = divide(lowered) if shared else None
+    programs = [lowered] if divided is None else [part.program for part in divided.parts]
+    compiled = [compiled_function(one, defaults, cache, nogil=divided is not None) for one in programs]
+    body = [gast.ast_to_gast(ast.parse(text).body[0]) for text in calls.constants]
+    helpers = [gast.ast_to_gast(ast.parse(text).body[0]) for text in calls.texts]
+    for helper, location in zip(helpers, calls.locations, strict=True):
+        helper.location = location
+    keep_apart(helpers, compiled)
+    functions = [*helper_functions(gast.Module(helpers, [])), *helpers, *compiled]
+    if divided is not None:
+        functions.append(calling_function(program, divided, defaults))
+    elif any(restores(result) for result in program.results):
+        functions.append(wrapper(compiled[0], program))
+    module = gast.Module([*imports(functions, body), *body, *functions], [])
+    return Text(*unparse_with_locations(module))
+
+
+def compiled_function(program: Program, defaults: Defaults, cache: bool, nogil: bool) -> Any:
+    """The definition of a function that Numba compiles."""
+    function = to_tree(program, defaults)
     for node in gast.walk(function):
         if (
             isinstance(node, gast.keyword)
@@ -95,27 +124,34 @@ def emit(
             and getattr(node.value, "id", None) == "bool"
         ):
             node.value = name("np.bool_")
-    keywords = {"error_model": gast.Constant("numpy", None)} | (
-        {"cache": gast.Constant(True, None)} if cache else {}
-    )
+    options = {"error_model": "numpy", "nogil": nogil, "cache": cache}
+    keywords = {key: gast.Constant(value, None) for key, value in options.items() if value}
     function.decorator_list = [call("numba.njit", **keywords)]
-    body = [gast.ast_to_gast(ast.parse(text).body[0]) for text in calls.constants]
-    helpers = [gast.ast_to_gast(ast.parse(text).body[0]) for text in calls.texts]
-    for helper, location in zip(helpers, calls.locations, strict=True):
-        helper.location = location
-    keep_apart(helpers, function)
-    functions = [*helper_functions(gast.Module(helpers, [])), *helpers, function]
-    if any(restores(result) for result in program.results):
-        functions.append(wrapper(function, program))
-    module = gast.Module([*imports(functions, body), *body, *functions], [])
-    return Text(*unparse_with_locations(module))
+    if nogil and not program.results:
+        function.body = [statement for statement in function.body if not isinstance(statement, gast.Return)]
+    return function
 
 
-def keep_apart(helpers: list, function: Any) -> None:
-    """Rename the helpers whose names are also variables of the function."""
-    nodes = [node for node in gast.walk(function) if isinstance(node, gast.Name)]
+def calling_function(program: Program, divided: Divided, defaults: Defaults) -> Any:
+    """The definition of the function, in Python, that calls the parts of a program."""
+    function = to_tree(Program(program.name, program.parameters, Block()), defaults)
+    results = [
+        name(divided.name(result)) if isinstance(result, Variable) else constant(result)
+        for result in divided.program.results
+    ]
+    restored = [
+        call(numpy_scalar(result), tree) if restores(result) else tree
+        for result, tree in zip(program.results, results, strict=True)
+    ]
+    function.body = driver(divided, restored)
+    return function
+
+
+def keep_apart(helpers: list, functions: list) -> None:
+    """Rename the helpers whose names are also variables of the functions."""
+    nodes = [node for tree in functions for node in gast.walk(tree) if isinstance(node, gast.Name)]
     local = {node.id for node in nodes if not isinstance(node.ctx, gast.Load)}
-    trees = (function, *helpers)
+    trees = (*functions, *helpers)
     called = [node.func for tree in trees for node in gast.walk(tree) if isinstance(node, gast.Call)]
     for helper in helpers:
         old = helper.name
@@ -132,16 +168,19 @@ def restores(result: Any) -> bool:
     return isinstance(of, ArrayType) and not of.shape and not of.weak
 
 
+def numpy_scalar(result: Any) -> str:
+    """The name of the type that makes a Python number NumPy's again."""
+    of = type_of(result)
+    return f"np.{'bool' if of.dtype.kind == 'b' else of.dtype.name}"
+
+
 def wrapper(function: Any, program: Program) -> Any:
     """A Python function around the compiled one, which makes Python's numbers NumPy's again."""
     public = function.name
     function.name = f"compiled_{public}"
     names = [parameter.id for parameter in function.args.args]
     inner = call(function.name, *map(name, names))
-    dtypes = [
-        f"np.{'bool' if type_of(r).dtype.kind == 'b' else type_of(r).dtype.name}" if restores(r) else None
-        for r in program.results
-    ]
+    dtypes = [numpy_scalar(result) if restores(result) else None for result in program.results]
     if len(dtypes) == 1:
         body = [gast.Return(call(dtypes[0], inner))]
     else:
@@ -170,6 +209,8 @@ def imports(functions: list, body: list) -> list:
     if "CALLBACKS" in used:
         found.append(callbacks_import())
     found += imports_of(used)
+    if "cores" in used:
+        found.append(gast.Import([gast.alias(CORES, "cores")]))
     if "support" in used:
         found.append(gast.Import([gast.alias(SUPPORT, "support")]))
     if "elementary" in used:
@@ -189,9 +230,10 @@ def private_folder() -> tempfile.TemporaryDirectory:
 @functools.cache
 def import_numba() -> None:
     """Import Numba, and the modules that generated code imports: not before there is something to compile."""
-    from . import elementary, machine_code, support
+    from . import cores, elementary, machine_code, support
 
     assert machine_code
+    sys.modules.setdefault(CORES, cores)
     sys.modules.setdefault(SUPPORT, support)
     sys.modules.setdefault(ELEMENTARY, elementary)
 
@@ -221,7 +263,9 @@ def load(text: str, name: str, directory: str | os.PathLike | None = None, store
     if store is not None:
         from .machine_code import keep
 
-        keep(getattr(module, f"compiled_{name}", getattr(module, name)), store, text)
+        for called, function in vars(module).items():
+            if hasattr(function, "py_func") and called.removeprefix("compiled_").startswith(name):
+                keep(function, store, text)
     return getattr(module, name)
 
 

@@ -296,6 +296,11 @@ def push(to: Lowering, statement: Assign) -> Operand:
     return to.assign("push", stack.type, stack, value)
 
 
+@rule("longer")
+def longer(to: Lowering, statement: Assign) -> Operand:
+    return to.assign(forms.helper("longer"), statement.targets[0].type, *statement.operands)
+
+
 @rule("check")
 def check(to: Lowering, statement: Assign) -> tuple | None:
     """A check whose message shows values fails in Python, which makes the text."""

@@ -26,15 +26,16 @@ from numba.core import compiler, config, environment, serialize
 from numba.core.caching import NullCache
 from numba.core.runtime import _nrt_python
 
-KNOWN = ("numba", "numpy", "math", "scipy.special", "chainrule_support", "chainrule_elementary")
+OURS = ("chainrule_support", "chainrule_elementary", "chainrule_cores")
+KNOWN = ("numba", "numpy", "math", "scipy.special", *OURS)
 OPTIONS = ("OPT", "LOOP_VECTORIZE", "SLP_VECTORIZE", "ENABLE_AVX", "BOUNDSCHECK", "DEBUGINFO_DEFAULT")
 
 
 class MachineCode(NullCache):
     """The cache of one generated function's dispatcher."""
 
-    def __init__(self, store: Any, text: str):
-        self.store, self.text = store, text
+    def __init__(self, store: Any, name: str, text: str):
+        self.store, self.name, self.text = store, name, text
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         contents = self.store.get(self.key(sig, target_context))
@@ -54,7 +55,8 @@ class MachineCode(NullCache):
         self.store.put(self.key(sig, data.target_context), serialize.dumps((needed(data.library), payload)))
 
     def key(self, sig: Any, target_context: Any) -> str:
-        parts = (self.text, str(sig), versions(), target_context.codegen().magic_tuple(), options())
+        processor = target_context.codegen().magic_tuple()
+        parts = (self.name, self.text, str(sig), versions(), processor, options())
         return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
@@ -84,7 +86,7 @@ def restored_environment(module: str, constants: list, name: str) -> Any:
 def keep(dispatcher: Any, store: Any, text: str) -> None:
     """Let a module's function find its machine code in a store, if its text says all that it depends on."""
     if all(line.split()[1] in KNOWN for line in text.splitlines() if line.startswith(("import ", "from "))):
-        dispatcher._cache = MachineCode(store, text)
+        dispatcher._cache = MachineCode(store, dispatcher.__name__, text)
 
 
 def needed(library: Any) -> list[str]:

@@ -30,6 +30,14 @@ def slice_size(size, start, stop, step):
 
 
 @njit
+def longer(array):
+    """An array twice as long that begins with the elements of this one."""
+    made = np.empty(2 * array.shape[0], array.dtype)
+    made[: array.shape[0]] = array
+    return made
+
+
+@njit
 def all_inside(indices, size):
     """Whether all indices, counted from either end, are inside an axis."""
     for index in indices.flat:  # noqa: SIM110

@@ -6,6 +6,9 @@ Each lane reads its row of every batched value, goes its own way, and writes its
         x_lane = x[lane]
         ...
         y[lane] = y_lane
+
+What a lane with loops computes is computed again, lane by lane, by a backward sweep: the sweep then keeps
+what it needs of one lane at a time, and no lane needs anything of another.
 """
 from __future__ import annotations
 
@@ -17,12 +20,15 @@ from ..core import (
     INT,
     Block,
     For,
+    If,
     Operand,
     StackType,
     Statement,
     Variable,
+    While,
     bound_in,
     free_variables,
+    nothing,
     operands_of,
     variables_in,
     walk,
@@ -67,7 +73,7 @@ class Lanes:
             renaming.bind_block(Block(inside))
             made = [renaming.statement(statement) for statement in inside]
             renaming.retype()
-            adopt_block(builder, Block(made))
+            adopt_block(builder, Block(self.run_again(made, tuple(map(renaming, outputs)))))
             body.results = tuple(builder.emit(PRIMITIVES["setitem"], array, (lane,), renaming(target))
                                  for array, target in zip(carried, outputs, strict=True))
         for result, target in zip(body.results, outputs, strict=True):
@@ -75,6 +81,14 @@ class Lanes:
         builder.location = location
         targets = tuple(map(batcher.fresh, outputs))
         builder.append(For(targets, lane, 0, batcher.size, 1, carried, initial, body, location))
+
+    def run_again(self, made: list[Statement], outputs: tuple[Operand, ...]) -> list[Statement]:
+        """A lane's statements, to be run again by a backward sweep if there are loops among them."""
+        if not any(isinstance(statement, (For, While)) for statement in walk(Block(made))):
+            return made
+        inner = {target: Variable(target.name, target.type) for target in outputs}
+        again = Renaming(dict(inner)).block(Block(made, outputs))
+        return [If(outputs, True, again, nothing(len(outputs)), made[0].location, recompute=True)]
 
     def outputs(self, region: Region, around: list[Statement], block: Block,
                 also: Block | None) -> list[Variable]:

@@ -8,6 +8,8 @@
 """
 from __future__ import annotations
 
+import numpy as np
+
 from ..core import StackType
 from ..registry import primitive
 
@@ -24,6 +26,18 @@ def pop_type(builder, stack):
     return stack.type, stack.type.element
 
 
+def longer(array):
+    """An array twice as long that begins with the elements of this one."""
+    made = np.empty(2 * array.shape[0], array.dtype)
+    made[: array.shape[0]] = array
+    return made
+
+
+def longer_type(builder, array):
+    return array.type.with_shape((builder.dimension_add(array.type.shape[0], array.type.shape[0]),))
+
+
 stack = primitive("stack", lambda element=None: [], stack_type, allocates=True)
 push = primitive("push", lambda stack, value: [*stack, value], push_type, destructive=True)
 pop = primitive("pop", lambda stack: (stack[:-1], stack[-1]), pop_type, destructive=True)
+longer = primitive("longer", longer, longer_type, printed="longer")

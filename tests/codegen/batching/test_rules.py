@@ -172,7 +172,7 @@ def test_bounds_that_differ_need_lanes(index):
 
 
 PRODUCTS = [(V, V), (M, V), (V, M.T), (M, M.T), (CUBE, V), (V, np.swapaxes(CUBE, 1, 2)), (CUBE, M.T),
-            (M, np.swapaxes(CUBE, 1, 2)), (CUBE, np.swapaxes(CUBE, 1, 2))]
+            (M, np.swapaxes(CUBE, 1, 2)), (CUBE, np.swapaxes(CUBE, 1, 2)), (M, M.T[:, :1]), (M[:1], M.T)]
 
 
 @pytest.mark.parametrize("number", range(len(PRODUCTS)))
@@ -210,6 +210,6 @@ def test_more_linear_algebra():
 
 def test_every_primitive_has_a_rule_or_is_known_to_need_lanes():
     lanes = {"convolve", "nonzero", "size", "slice_start", "zeros", "ones", "empty", "constant",
-             "matmul_into"}
+             "matmul_into", "longer"}
     unruled = {name for name, primitive in OWN.items() if primitive.batch is None}
     assert unruled <= lanes

@@ -1,0 +1,115 @@
+"""Sharing the turns of a loop among the processor's cores.
+
+A compiled function does the turns from `start` to `stop` of a loop whose turns do not depend on each other,
+and holds no lock while it does. The first of them are done, and timed, before the others are given out: work
+that would not pay for the threads is finished at once.
+
+>>> import numpy as np
+>>> squares = np.empty(1000)
+>>> def turns(start, stop, squares):
+...     squares[start:stop] = np.arange(start, stop) ** 2
+>>> share(turns, 0, 1000, squares)
+>>> squares[-1] == 999**2
+np.True_
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+from collections.abc import Callable
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future
+
+# Handing work to a thread that waits took 20 to 60 microseconds (docs/performance.md).
+WORTH_SHARING = 200e-6  # seconds
+PIECES = 8  # for each core, since some turns take longer than others
+PROBE = 16  # one part in so many is done before
+
+
+def available() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+class Pool:
+    """Threads that wait for work; as many as there are cores but for the caller's own."""
+
+    def __init__(self):
+        self.cores = available()
+        self.lock = threading.Lock()
+        self.executor: Executor | None = None
+
+    def submit(self, work: Callable) -> list[Future]:
+        """Let every thread do some work, beside the caller."""
+        with self.lock:
+            if self.executor is None:
+                from concurrent.futures import ThreadPoolExecutor
+
+                self.executor = ThreadPoolExecutor(self.cores - 1, "chainrule")
+            return [self.executor.submit(work) for _ in range(self.cores - 1)]
+
+    def resize(self, cores: int) -> None:
+        """Use so many cores from now on."""
+        with self.lock:
+            if cores != self.cores:
+                self.cores, self.executor = cores, None
+
+    def forked(self) -> None:
+        """Forget the threads of the parent process, which this one has not."""
+        self.lock, self.executor = threading.Lock(), None
+
+
+POOL = Pool()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=POOL.forked)
+
+
+def share(function: Callable, start: int, stop: int, *operands: Any) -> None:
+    """Do the turns from `start` to `stop`, on several cores if they take long.
+
+    An exception is that of the first turn that raises one, as in a loop.
+    """
+    count = stop - start
+    if count <= 0:
+        return
+    if POOL.cores == 1 or count == 1:
+        return function(start, stop, *operands)
+    probed = start + max(count // PROBE, 1)
+    begin = perf_counter()
+    function(start, probed, *operands)
+    if (perf_counter() - begin) * (stop - probed) < WORTH_SHARING * (probed - start):
+        return function(probed, stop, *operands)
+    Shared(function, probed, stop, operands).run()
+
+
+class Shared:
+    """Turns that are being done in pieces, by whichever thread is free."""
+
+    def __init__(self, function: Callable, start: int, stop: int, operands: tuple):
+        self.function, self.stop, self.operands = function, stop, operands
+        self.size = max((stop - start) // (PIECES * POOL.cores), 1)
+        self.starts = itertools.count(start, self.size)
+        self.errors: dict[int, BaseException] = {}
+
+    def run(self) -> None:
+        waiting = POOL.submit(self.work)
+        self.work()
+        for future in waiting:
+            future.cancel() or future.result()
+        if self.errors:
+            raise self.errors[min(self.errors)]
+
+    def work(self) -> None:
+        """Do one piece after the other until none is left; pieces after one that failed are left undone."""
+        for start in self.starts:
+            if start >= self.stop or self.errors:
+                return
+            try:
+                self.function(start, min(start + self.size, self.stop), *self.operands)
+            except BaseException as error:
+                self.errors[start] = error
