@@ -41,6 +41,7 @@ from ..codegen.core import (
     If,
     Operand,
     Program,
+    Run,
     Statement,
     Type,
     Variable,
@@ -151,7 +152,7 @@ class Reverse:
             match statement:
                 case Assign():
                     self.operation(statement, adjoints)
-                case If(recompute=True):
+                case If(recompute=Run()):
                     self.run_again(statement, adjoints)
                 case If():
                     transpose_branch(self, statement, adjoints, level)
@@ -175,8 +176,9 @@ class Reverse:
             bars = paste(self.builder, remove_dead_code(derived), (*actives, *seeds))
             body.results = tuple(conform(self.builder, bar, v.type) for v, bar in zip(actives, bars))
         targets = tuple(Variable(f"{v.name}_bar" if v.name else None, tangent_type(v.type)) for v in actives)
-        orelse = nothing(len(targets))
-        self.builder.append(If(targets, True, body, orelse, statement.location, recompute=True))
+        orelse, first = nothing(len(targets)), Run()
+        statement.recompute, again = first, Run(first.mark, again=True)
+        self.builder.append(If(targets, True, body, orelse, statement.location, again))
         for variable, target in zip(actives, targets):
             adjoints.add(variable, target)
 

@@ -14,7 +14,7 @@ and spatial complexity in reverse automatic differentiation", 1992).
 from __future__ import annotations
 
 from ..codegen.build import Builder
-from ..codegen.core import INT, Assign, Block, For, If, Operand, Statement, Variable, While, nothing
+from ..codegen.core import INT, Assign, Block, For, If, Operand, Run, Statement, Variable, While, nothing
 from ..codegen.errors import UnsupportedError
 from ..codegen.registry import PRIMITIVES
 from ..codegen.renaming import Renaming, sizes_in
@@ -107,7 +107,7 @@ def nest(
     with builder.inside(Block([], inner)) as segment:
         end = emit(builder, "minimum", emit(builder, "add", counter, spans[0]), count, weak=True)
         nest(builder, loop, counter, end, count, spans[1:], carried, inner)
-    again = If(outer, True, segment, nothing(len(outer)), loop.location, recompute=True)
+    again = If(outer, True, segment, nothing(len(outer)), loop.location, recompute=Run())
     builder.append(
         For(targets, counter, low, high, spans[0], carried, initial, Block([again], outer), loop.location)
     )
@@ -135,7 +135,7 @@ def cut_while(builder: Builder, loop: While, steps: int | str) -> None:
     advance = Assign((following,), PRIMITIVES["add"], (passed, 1), {}, loop.location)
     body = Block([*loop.body.statements, advance], (*loop.body.results, following))
     segment = While((*inner, ended), (*loop.carried, passed), (*carried, 0), head, body, loop.location)
-    again = If(outer, True, Block([segment], inner), nothing(len(outer)), loop.location, recompute=True)
+    again = If(outer, True, Block([segment], inner), nothing(len(outer)), loop.location, recompute=Run())
     builder.append(While(loop.targets, carried, loop.initial, test, Block([again], outer), loop.location))
 
 

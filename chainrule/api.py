@@ -106,7 +106,7 @@ def vjp(function: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     """The value of a function, and the function from its cotangent to the cotangents of the arguments.
 
     The function runs once; the pullback may be called any number of times, and does not see later changes
-    of the arrays that were the primals.
+    of the arrays that were the primals. It may be batched, compiled and differentiated: `vmap(pullback)`.
 
     Args:
         function: any function of the primals.
@@ -136,7 +136,8 @@ def vjp(function: Callable, *primals: Any, has_aux: bool = False) -> tuple:
 def linearize(function: Callable, *primals: Any, has_aux: bool = False) -> tuple:
     """The value of a function, and its derivative at this point as a function of the tangents.
 
-    The function runs once; the derivative uses what it computed.
+    The function runs once; the derivative uses what it computed. It may be batched, compiled and
+    differentiated: `vmap(push)`.
 
     Args:
         function: any function of the primals.

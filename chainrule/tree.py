@@ -160,7 +160,8 @@ def register_node(kind: type, flatten: Callable, unflatten: Callable,
         The class.
 
     Raises:
-        ValueError: the class is registered already.
+        ValueError: the class is registered already. TypeError: its instances are leaves (arrays, numbers,
+            strings), or `flatten` or `unflatten` is no function.
 
     >>> import chainrule as cr
     >>> class Line:

@@ -67,9 +67,17 @@ def adopt_block(builder: Builder, block: Block) -> None:
         adopt(builder, statement)
 
 
-def paste(builder: Builder, program: Program, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
-    """Emit a program's statements into the open block with operands for its parameters; its results."""
-    renaming = Renaming(dict(zip(program.parameters, operands, strict=True)))
+def paste(
+    builder: Builder,
+    program: Program,
+    operands: tuple[Operand, ...],
+    sizes: dict[Variable, Operand] | None = None,
+) -> tuple[Operand, ...]:
+    """Emit a program's statements into the open block with operands for its parameters; its results.
+
+    `sizes`: what the sizes that the parameters' types mention are, where they are not the builder's own.
+    """
+    renaming = Renaming({**(sizes or {}), **dict(zip(program.parameters, operands, strict=True))})
     renaming.bind_block(program.body)
     pasted = renaming.block(program.body)
     renaming.retype()

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from . import rewrites_of_memory  # noqa: F401  enters its rewrites
+from . import rewrites_of_memory, rewrites_of_transposes  # noqa: F401  enter their rewrites
 from .build import Builder, fold, freeze, replace_type, value_key
 from .core import (
     ArrayType,
@@ -54,10 +54,14 @@ from .weaken import weaker
 MOST_STEPS = 16
 
 
-def apply_algebra(program: Program) -> Program:
-    """The program with constants folded, repeated values shared and identities applied."""
+def apply_algebra(program: Program, differentiated: bool = True) -> Program:
+    """The program with constants folded, repeated values shared and identities applied.
+
+    `differentiated`: nothing is to be differentiated any more.
+    """
     body = Block()
     rewriter = Rewriter(program, body)
+    rewriter.differentiated = differentiated
     rewriter.statements(program.body)
     body.results = rewriter.current(program.results)
     return Program(program.name, program.parameters, body)
@@ -73,6 +77,7 @@ class Rewriter:
         self.scopes: list[set[Variable]] = [set(program.parameters)]
         self.ranges = Ranges(self.builder)
         self.primitive: Primitive | None = None
+        self.differentiated = True
         for parameter in program.parameters:
             sizes = parameter.type.shape if isinstance(parameter.type, ArrayType) else ()
             self.builder.lower_bounds.update(dict.fromkeys(variables_in(sizes), least_size()))
@@ -217,6 +222,8 @@ class Rewriter:
 
     def outcomes(self, of: Type, primitive: Primitive, operands: tuple, static: dict) -> Iterator[Any]:
         """What an operation may become, the best first."""
+        if primitive.name == "stop_gradient" and not self.differentiated:
+            return
         for rewrite in (*REWRITES.get(primitive.name, ()), drop_broadcast):
             yield rewrite(self, of, *operands, **static)
         for outcome in apply_identities(self.definition, primitive, operands) if not static else ():

@@ -17,7 +17,20 @@ them are one *history*, known by one of its variables.
 from __future__ import annotations
 
 from .access import is_array
-from .core import Assign, Block, For, If, Operand, Statement, Variable, While, walk
+from .core import (
+    Assign,
+    Block,
+    For,
+    If,
+    Operand,
+    Statement,
+    Variable,
+    While,
+    blocks_of,
+    operands_of,
+    variables_in,
+    walk,
+)
 from .roles import is_view
 from .union import Union
 
@@ -63,3 +76,18 @@ class Histories:
     def members(self, variable: Variable) -> set[Variable]:
         """All variables of the same history that are no views."""
         return self.arrays.members(variable) - self.views
+
+
+def only_read(block: Block, variable: Variable) -> bool:
+    """Whether nothing in a block writes to an array, or hands it or a view of it on."""
+    histories = Histories(block)
+    same = lambda operands: any(histories.of(v) is histories.of(variable) for v in variables_in(operands))
+    if same(block.results):
+        return False
+    for statement in walk(block):
+        if isinstance(statement, Assign):
+            if statement.primitive.destructive and same(statement.operands[0]):
+                return False
+        elif same((operands_of(statement), [inner.results for inner in blocks_of(statement)])):
+            return False
+    return True

@@ -125,11 +125,19 @@ class Block:
     results: tuple[Operand, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The mark of something that a backward sweep runs again: on its first run, and on the one again."""
+
+    mark: object = field(default_factory=object)
+    again: bool = False
+
+
 @dataclass(slots=True, eq=False)
 class If:
     """`targets` take the results of `body` where `test` holds, else those of `orelse`.
 
-    A `recompute` has a test that is True and nothing in `orelse`: nothing of its body is kept for the
+    With `recompute` it has a test that is True and nothing in `orelse`: nothing of its body is kept for the
     backward sweep, which runs it again.
     """
 
@@ -138,7 +146,7 @@ class If:
     body: Block
     orelse: Block
     location: Location | None = None
-    recompute: bool = False
+    recompute: Run | None = None
 
 
 @dataclass(slots=True, eq=False)

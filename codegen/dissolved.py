@@ -8,11 +8,11 @@
 The mark keeps what is computed again apart from what was computed before, lest the two be found equal, and
 the first be kept. In the body of a loop, where there is no other such mark, the first is in another loop.
 
->>> from .core import FLOAT, INT, nothing
+>>> from .core import FLOAT, INT, Run, nothing
 >>> from .registry import PRIMITIVES
 >>> x, t, y, i = (Variable(name, of) for name, of in (("x", FLOAT), ("t", FLOAT), ("y", FLOAT), ("i", INT)))
 >>> square = Assign((t,), PRIMITIVES["multiply"], (x, x))
->>> again = If((y,), True, Block([square], (t,)), nothing(1), recompute=True)
+>>> again = If((y,), True, Block([square], (t,)), nothing(1), recompute=Run())
 >>> loop = For((Variable("z", FLOAT),), i, 0, 9, 1, (x,), (2.0,), Block([again], (y,)))
 >>> made = dissolve(Program("f", (), Block([loop], loop.targets)))
 >>> [type(statement).__name__ for statement in made.body.statements[0].body.statements]
@@ -54,7 +54,7 @@ def is_plain(mark: If) -> bool:
 
 
 def is_mark(statement: Statement) -> bool:
-    return isinstance(statement, If) and statement.recompute
+    return isinstance(statement, If) and statement.recompute is not None
 
 
 def inside(statement: Statement) -> Statement:

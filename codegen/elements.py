@@ -23,7 +23,7 @@ CHEAP_NAMES = (
     "add subtract multiply negative positive absolute less less_equal greater greater_equal equal not_equal "
     "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor invert maximum "
     "minimum square sign astype copy real imag conjugate isnan isfinite isinf zeros ones full arange getitem "
-    "transpose broadcast_to reshape"
+    "transpose broadcast_to reshape where"
 )
 CHEAP = frozenset(CHEAP_NAMES.split())
 
@@ -54,7 +54,7 @@ class Elements:
         self.depths: dict[Variable, int] = {}
         self.current: dict[Variable, tuple[Index, Variable]] = {}
         self.branches = 0
-
+        self.truths: dict[Variable, bool] = {}
 
     @contextlib.contextmanager
     def outermost(self, *operands: Operand) -> Iterator[None]:
@@ -135,8 +135,8 @@ class Elements:
             return self.filled(value, target.type.dtype)
         if name == "arange":
             return self.filled(self.counted(statement, at[0]), target.type.dtype)
-        if name == "where" and any(self.costly(side) for side in statement.operands[1:]):
-            return self.branch(statement, at)
+        if name == "where" and (value := self.chosen(statement, at)) is not None:
+            return value
         read = [self.element(operand, where) for operand, where in sources(statement, at, self)]
         if not statement.primitive.elementwise:
             return read[0]
@@ -156,16 +156,28 @@ class Elements:
             step = self.emit("subtract", self.emit("add", start, step), start)
         return self.emit("add", start, self.emit("multiply", position, step))
 
-    def branch(self, statement: Assign, at: Index) -> Operand:
-        """An element of where: only the side that is taken is computed."""
+    def chosen(self, statement: Assign, at: Index) -> Operand | None:
+        """An element of where, if only the side taken is computed, or it is known which that is."""
+        costly = any(map(self.costly, statement.operands[1:]))
+        if not costly and not self.truths:
+            return None
         (test, place), *sides = sources(statement, at, self)
-        test = self.element(test, place)
+        with self.outermost(*at):
+            test = self.element(test, place)
+            taken = self.truths.get(test) if isinstance(test, Variable) else bool(test)
+            if taken is not None:
+                return self.side(statement, *sides[0 if taken else 1])
+            return self.branch(statement, test, sides) if costly else None
+
+    def branch(self, statement: Assign, test: Variable, sides: list[tuple[Operand, Index]]) -> Operand:
         target = Variable(statement.targets[0].name, statement.targets[0].type.with_shape(()))
         blocks = [Block(), Block()]
         self.branches += 1
-        for block, (side, where) in zip(blocks, sides):
+        for truth, block, side in zip((True, False), blocks, sides):
+            self.truths[test] = truth
             with self.builder.inside(block):
-                block.results = (self.cast(self.element(side, where), target.type.dtype),)
+                block.results = (self.side(statement, *side),)
+        del self.truths[test]
         self.branches -= 1
         if blocks[0].results == blocks[1].results:
             return blocks[0].results[0]
@@ -173,12 +185,20 @@ class Elements:
         self.depths[target] = len(self.builder.scopes)
         return target
 
+    def side(self, statement: Assign, operand: Operand, at: Index) -> Operand:
+        """An element of what a choice is made from."""
+        return self.cast(self.element(operand, at), statement.targets[0].type.dtype)
+
     def costly(self, operand: Operand) -> bool:
-        """Whether an element of an operand takes work that a branch should avoid."""
+        """Whether an element of an operand takes work that a branch should avoid.
+
+        What fewer axes have is computed in a loop further out.
+        """
+        rank = type_of(operand).ndim
         waiting, seen = [operand], set()
         while waiting:
             statement = self.definitions.get(waiting.pop())
-            if statement is None or statement in seen:
+            if statement is None or statement in seen or statement.targets[0].type.ndim < rank:
                 continue
             seen.add(statement)
             if statement.primitive.name not in CHEAP:

@@ -17,39 +17,42 @@ from dataclasses import replace
 from typing import Any
 
 from .access import is_array
+from .accumulated import only_adds, writes_as_additions
 from .arrays_over_time import Histories
-from .build import value_key
+from .build import freeze, value_key
 from .core import (
     Assign,
     Block,
     Dimension,
     For,
     If,
-    Operand,
     Program,
     Statement,
     Variable,
     While,
     blocks_of,
     free_variables,
-    operands_of,
     variables_in,
     walk,
 )
+from .interchanged_loops import interchange_loops
 from .renaming import Renaming
 from .roles import has_effect, reads_of
+from .row_loops import axes_of, may_be_joined, nested, written
 
 # How many loops above one it is tried with.
 NEAR = 6
-# Primitives whose operands begin with an array and an index.
-INDEXED = ("getitem", "setitem", "index_add", "matmul_into")
 
 Equal = dict[Dimension, frozenset[Dimension]]
 
 
 def join_loops(program: Program) -> Program:
     """The loop program with its nests joined."""
-    return Program(program.name, program.parameters, Joiner(program.body).block(program.body, {}))
+    body = Joiner(program.body).block(program.body, {})
+    interchanged = interchange_loops(body)
+    if interchanged is not None:
+        body = Joiner(interchanged).block(interchanged, {})
+    return Program(program.name, program.parameters, body)
 
 
 class Joiner:
@@ -57,6 +60,7 @@ class Joiner:
 
     def __init__(self, body: Block):
         self.histories = Histories(body)
+        self.zeros = {s.targets[0] for s in walk(body) if is_zeros(s)}
 
     def block(self, block: Block, equal: Equal) -> Block:
         equal, made = dict(equal), []
@@ -88,9 +92,9 @@ class Joiner:
             if not same_size(first.stop, second.stop, equal) or nested(first) != nested(second):
                 continue
             order = self.around(first, between, second)
-            if order is None or not self.in_step(first, second):
+            if order is None or (matched := self.in_step(first, second)) is None:
                 continue
-            joined, gone = join(first, second)
+            joined, gone = join(matched, second)
             if not gone or not gone.intersection(free_variables(later)):
                 before, after = order
                 statements[place:] = [*before, joined, *after]
@@ -129,89 +133,63 @@ class Joiner:
                 return False
         return True
 
-    def in_step(self, first: For, second: For) -> bool:
-        """Whether a turn of the second loop needs of what the first wrote only the part of the same turn."""
-        if has_effect(first) and has_effect(second):
-            return False
+    def in_step(self, first: For, second: For) -> For | None:
+        """The first loop, if a turn of the second needs of what it wrote only the part of the same turn.
+
+        To an array that both only add to, they may do so in any order: what is written into zeros is added.
+        """
+        if has_effect(first) and has_effect(second) or self.write_other_rows(first, second):
+            return None
         of = self.histories.of
         numbers = {target for target in first.targets if not is_array(target)}
         needed = [*free_variables(second.body), *variables_in(second.initial), *variables_in(second.stop)]
         if numbers.intersection(needed):
-            return False
+            return None
         destroyed = {of(array) for array in written(second)} - {of(array) for array in written(first)}
         if any(of(v) in destroyed for v in free_variables(first.body) if is_array(v)):
-            return False
+            return None
         made = {of(array) for array in written(first)}
         shared = [v for v in needed if is_array(v) and of(v) in made and v not in second.carried]
         if not all(v in first.targets for v in shared):
+            return None
+        for history in {of(v) for v in shared}:
+            if not axes_of(first, history, self.histories) & axes_of(second, history, self.histories):
+                # Were they innermost, each turn would wait for what the one before has added.
+                if not nested(first) or not only_adds(second.body, history, self.histories):
+                    return None
+                if (first := self.adding(first, history)) is None:
+                    return None
+        return first
+
+    def write_other_rows(self, first: For, second: For) -> bool:
+        """Whether innermost loops go along different rows of an array: only apart they are vectorised."""
+        if nested(first):
             return False
-        return all(
-            self.axes(first, history) & self.axes(second, history) for history in {of(v) for v in shared}
-        )
+        rows, others = (self.rows_along(loop) for loop in (first, second))
+        return any(rows[history] != others[history] for history in rows if history in others)
 
-    def axes(self, loop: For, history: Variable) -> set[int]:
-        """The axes along which everything that a loop does with an array is at the loop's own index."""
-        found = set(range(history.type.ndim))
-        blocks = [loop.body]
+    def rows_along(self, loop: For) -> dict[Variable, set[tuple]]:
+        """The rows that a loop writes from one end to the other."""
+        found: dict[Variable, set[tuple]] = {}
         for statement in walk(loop.body):
-            found &= self.axes_in(statement, history, loop.index)
-            blocks += blocks_of(statement)
-        results = [v for block in blocks for v in variables_in(block.results)]
-        return set() if any(self.is_view_of(v, history) for v in results) else found
+            if isinstance(statement, Assign) and statement.primitive.name in ("setitem", "index_add"):
+                array, index = statement.operands[:2]
+                if index and index[-1] is loop.index:
+                    found.setdefault(self.histories.of(array), set()).add(freeze(index[:-1]))
+        return found
 
-    def axes_in(self, statement: Statement, history: Variable, index: Variable) -> set[int]:
-        everything, none = set(range(history.type.ndim)), set()
-        touched = [v for v in variables_in(operands_of(statement)) if self.is_part_of(v, history)]
-        if not isinstance(statement, Assign):
-            return none if any(map(self.histories.is_view, touched)) else everything
-        first = touched and touched[0] is statement.operands[0]
-        if all(map(self.histories.is_view, touched)):
-            return none if first and statement.primitive.destructive else everything
-        if len(touched) > 1 or not first or statement.primitive.name not in INDEXED:
-            return none
-        return places_of(index, statement.operands[1])
-
-    def is_part_of(self, variable: Variable, history: Variable) -> bool:
-        return is_array(variable) and self.histories.of(variable) is history
-
-    def is_view_of(self, variable: Variable, history: Variable) -> bool:
-        return self.is_part_of(variable, history) and self.histories.is_view(variable)
+    def adding(self, loop: For, history: Variable) -> For | None:
+        """A loop that only adds to an array, or wrote into zeros what it now adds."""
+        if only_adds(loop.body, history, self.histories):
+            return loop
+        places = [k for k, carried in enumerate(loop.carried) if self.histories.of(carried) is history]
+        if len(places) != 1 or loop.initial[places[0]] not in self.zeros:
+            return None
+        return writes_as_additions(loop, places[0], self.histories)
 
 
-def places_of(variable: Variable, index: tuple) -> set[int]:
-    """The axes at which an index has a variable; none behind a new axis or an array."""
-    found = set()
-    for place, entry in enumerate(index):
-        if entry is None or is_array(entry):
-            break
-        if entry is variable:
-            found.add(place)
-    return found
-
-
-def may_be_joined(statement: Statement) -> bool:
-    plain = isinstance(statement, For) and statement.fused
-    return plain and isinstance(statement.step, int) and (statement.start, statement.step) == (0, 1)
-
-
-def nested(loop: For) -> bool:
-    """Whether there is a loop in a loop, or work on whole arrays."""
-    return any(
-        isinstance(statement, (For, While)) or statement.primitive.name == "matmul_into"
-        for statement in walk(loop.body)
-        if not isinstance(statement, If)
-    )
-
-
-def written(statement: Statement) -> list[Variable]:
-    """The arrays that a statement writes into, as they are before."""
-    found: list[Operand] = []
-    for inner in (statement, *(s for block in blocks_of(statement) for s in walk(block))):
-        if isinstance(inner, Assign):
-            found += inner.operands[:1] if inner.primitive.destructive else ()
-        else:
-            found += getattr(inner, "initial", ())
-    return [operand for operand in found if is_array(operand)]
+def is_zeros(statement: Statement) -> bool:
+    return isinstance(statement, Assign) and statement.primitive.name == "zeros"
 
 
 def join(first: For, second: For) -> tuple[For, set[Variable]]:

@@ -16,27 +16,31 @@ from .core import Dimension, Variable
 
 
 def linear_form(builder, size: Dimension) -> tuple[dict[Variable, int], int]:
-    """A size as coefficients of variables and a constant, looking through what it was added up from."""
+    """A size as coefficients of variables and a constant, looking through what it was added up from.
+
+    A size may be found equal to a sum that was made from it, which is then a variable of its own.
+    """
     terms: dict[Variable, int] = {}
     constant = 0
-    waiting = [(size, 1)]
+    waiting: list[tuple[Dimension, int, tuple]] = [(size, 1, ())]
     while waiting:
-        size, factor = waiting.pop(0)
+        size, factor, sums = waiting.pop(0)
         size = builder.representative(size)
         if not isinstance(size, Variable):
             constant += factor * int(size)
             continue
-        made = builder.definitions.get(size)
+        made = builder.definitions.get(size) if size not in sums else None
+        sums = (*sums, size)
         match made and made.primitive.name:
             case "add":
-                waiting[:0] = [(o, factor) for o in made.operands]
+                waiting[:0] = [(o, factor, sums) for o in made.operands]
             case "subtract":
-                waiting[:0] = [(made.operands[0], factor), (made.operands[1], -factor)]
+                waiting[:0] = [(made.operands[0], factor, sums), (made.operands[1], -factor, sums)]
             case "negative":
-                waiting.insert(0, (made.operands[0], -factor))
+                waiting.insert(0, (made.operands[0], -factor, sums))
             case "multiply" if any(type(o) is int for o in made.operands):
                 number, other = made.operands if type(made.operands[0]) is int else made.operands[::-1]
-                waiting.insert(0, (other, factor * number))
+                waiting.insert(0, (other, factor * number, sums))
             case _:
                 terms[size] = terms.get(size, 0) + factor
     return {v: c for v, c in terms.items() if c}, constant

@@ -59,10 +59,18 @@ def drop_broadcast(r: Rewriter, of: ArrayType, *operands: Operand, **static: Any
         source = narrower(r, operand)
         if source is None or type_of(source).weak or type_of(source).dtype != operand.type.dtype:
             continue
-        others = [type_of(other) for k, other in enumerate(operands) if k != place]
-        if any(r.same_shape(other.shape, of.shape) for other in others):
+        others = [type_of(other).shape for k, other in enumerate(operands) if k != place]
+        if spanned(r, of.shape, [type_of(source).shape, *others]):
             return Call(r.primitive, (*operands[:place], source, *operands[place + 1 :]), static)
     return None
+
+
+def spanned(r: Rewriter, whole: tuple, shapes: list[tuple]) -> bool:
+    """Whether shapes that broadcast with each other do so to the whole one."""
+    return all(
+        any(len(shape) >= back and r.builder.same(shape[-back], whole[-back]) for shape in shapes)
+        for back in range(1, len(whole) + 1)
+    )
 
 
 def number_throughout(r: Rewriter, *operands: Operand, **static: Any) -> Operand | None:

@@ -23,6 +23,8 @@ def part_of_elementwise(r: Rewriter, of: ArrayType, x: Operand, index: tuple):
     made = r.definition(x)
     if made is None or not made.primitive.elementwise or r.uses[x] > 1 or not basic(index) or not of.shape:
         return None
+    if all(entry is None or entry == slice(None) for entry in index):
+        return None
     arrays = [o for o in made.operands if type_of(o).shape]
     if len(made.operands) > 2 or len(arrays) != 1 or not r.same_shape(arrays[0].type.shape, x.type.shape):
         return None
@@ -73,6 +75,17 @@ def everything(r: Rewriter, x: Operand, index: tuple) -> bool:
 def read_all(r: Rewriter, of: ArrayType, x: Operand, index: tuple):
     """x[:] -> x"""
     return x if whole(r, x, index) else None
+
+
+@rewrite("getitem")
+def read_all_of_reshaped(r: Rewriter, of: ArrayType, x: Operand, index: tuple):
+    """x.reshape(n, 1)[:, 0] -> x, x[:, None][:, 0] -> x"""
+    made = r.made_by(x, "reshape", "getitem")
+    if made is None or None in index or not everything(r, x, index):
+        return None
+    if made.primitive.name == "getitem" and not all(e is None or e == slice(None) for e in made.operands[1]):
+        return None
+    return made.operands[0] if r.same_type(type_of(made.operands[0]), of) else None
 
 
 @rewrite("getitem")

@@ -19,6 +19,7 @@
  f(x, y):
     return y - x * 2.0
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -39,20 +40,38 @@ LAST_PASSES: tuple[Callable[[Program], Program], ...] = (partial(remove_dead_cod
 MOST_ROUNDS = 4
 
 
+# Before derivatives are taken: what only these tell from something simpler stays.
+EARLY_PASSES: tuple[Callable[[Program], Program], ...] = (
+    remove_dead_code,
+    partial(apply_algebra, differentiated=False),
+    remove_dead_code,
+)
+
+
 def simplify(program: Program, keep_sizes: bool = True) -> Program:
     """The program after all passes, again until they change nothing.
 
     Passes to come read the sizes in the types of arrays; once none does, `keep_sizes=False` removes them.
     """
-    for _ in range(MOST_ROUNDS):
-        before = shape_of(program.body)
-        for step in PASSES:
-            program = step(program)
-        if shape_of(program.body) == before:
-            break
+    program = in_rounds(program, PASSES)
     if not keep_sizes:
         for step in LAST_PASSES:
             program = step(program)
+    return program
+
+
+def simplify_to_differentiate(program: Program) -> Program:
+    """A program simplified whose derivatives may be taken, such as that of a derivative."""
+    return in_rounds(program, EARLY_PASSES)
+
+
+def in_rounds(program: Program, passes: tuple[Callable[[Program], Program], ...]) -> Program:
+    for _ in range(MOST_ROUNDS):
+        before = shape_of(program.body)
+        for step in passes:
+            program = step(program)
+        if shape_of(program.body) == before:
+            break
     return program
 
 

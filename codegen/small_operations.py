@@ -24,6 +24,7 @@ from .core import ArrayType, Assign, Operand, Type, Variable, type_of
 from .registry import PRIMITIVES
 
 FEW = 6
+SMALL = 24  # of arrays whose parts are read or written one by one
 FILLS = {"zeros": 0, "ones": 1, "empty": 0}
 FOLDS = {"sum": "add", "prod": "multiply", "max": "maximum", "min": "minimum", "any": "logical_or",
          "all": "logical_and"}  # fmt: skip
@@ -35,14 +36,14 @@ def known_shape(of: Type) -> bool:
     return isinstance(of, ArrayType) and all(isinstance(size, int) for size in of.shape)
 
 
-def is_few(of: Type) -> bool:
+def is_few(of: Type, most: int = FEW) -> bool:
     """Whether a type is that of an array of few elements, which may be numbers."""
-    return known_shape(of) and of.ndim > 0 and of.dtype.kind in "biufc" and 0 < math.prod(of.shape) <= FEW
+    return known_shape(of) and of.ndim > 0 and of.dtype.kind in "biufc" and 0 < math.prod(of.shape) <= most
 
 
 def is_small(operand: Operand) -> bool:
     """Whether an operand is a number or an array of few elements."""
-    return not type_of(operand).shape or is_few(type_of(operand))
+    return not type_of(operand).shape or is_few(type_of(operand), SMALL)
 
 
 def is_split_operation(statement: Assign) -> bool:
@@ -55,15 +56,15 @@ def is_split_operation(statement: Assign) -> bool:
     if name == "getitem":
         return is_split_reading(statement)
     if name in FOLDS:
-        return is_few(type_of(operands[0])) and set(statement.static) <= {"axis", "keepdims"}
+        return is_few(type_of(operands[0]), SMALL) and set(statement.static) <= {"axis", "keepdims"}
     if name == "matmul":
         return all(is_few(type_of(operand)) for operand in operands) and of.dtype.kind in "fc"
-    if not is_few(of):
+    if not is_few(of, SMALL):
         return False
     if name == "array":
         return all(not type_of(item).shape for item in leaves(operands[0]))
     if name in ("setitem", "index_add"):
-        return is_fixed(operands[1]) and is_few(type_of(operands[0])) and is_small(operands[2])
+        return is_fixed(operands[1]) and is_small(operands[0]) and is_small(operands[2])
     if name == "concatenate":
         return all(map(is_small, operands[0]))
     if name in VIEWS:
@@ -88,9 +89,9 @@ def is_fixed(index: tuple) -> bool:
 def is_split_reading(statement: Assign) -> bool:
     array, index = statement.operands
     of = statement.targets[0].type
-    if is_few(type_of(array)) and is_fixed(index):
-        return is_few(of) or not of.shape
-    return is_few(of) and places(index, type_of(array).ndim) is not None
+    if is_few(type_of(array), SMALL) and is_fixed(index):
+        return is_few(of, SMALL) or not of.shape
+    return is_few(of, SMALL) and places(index, type_of(array).ndim) is not None
 
 
 def is_split_write(statement: Assign) -> bool:
@@ -98,7 +99,7 @@ def is_split_write(statement: Assign) -> bool:
     if statement.primitive.name not in ("setitem", "index_add") or statement.static:
         return False
     array, index, value = statement.operands
-    if not (isinstance(value, Variable) and is_few(value.type) and None not in index):
+    if not (isinstance(value, Variable) and is_few(value.type, SMALL) and None not in index):
         return False
     found = places(index, type_of(array).ndim)
     return found is not None and found.count(None) == value.type.ndim
@@ -173,7 +174,7 @@ def elements_of_operation(builder: Builder, statement: Assign, elements: Element
 def reading(builder: Builder, statement: Assign, elements: Elements) -> np.ndarray:
     array, index = statement.operands
     shape = statement.targets[0].type.shape
-    if is_few(type_of(array)) and is_fixed(index):
+    if is_few(type_of(array), SMALL) and is_fixed(index):
         return as_table(elements(array)[tuple(index)])
     found = places(index, type_of(array).ndim)
     kept = [part for part in index if part is None or isinstance(part, slice)]

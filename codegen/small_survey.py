@@ -1,7 +1,8 @@
 """Which small arrays of a program become numbers, and which of these are needed as arrays, too.
 
 An array does if its elements can be computed one by one, in a loop, or are carried by one. What a loop
-carries remains an array if something in the loop needs it whole, or makes it whole.
+carries remains an array if something in the loop needs it whole, or makes it whole. So does an array of more
+than a few elements, unless it is put together or taken apart at known places.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from .core import (
     walk,
 )
 from .renaming import sizes_in
-from .small_operations import is_few, is_fixed, is_split_operation, is_split_write
+from .small_operations import SMALL, is_few, is_fixed, is_split_operation, is_split_write
+from .union import Union
 
 
 class Survey:
@@ -41,10 +43,13 @@ class Survey:
         self.choose(program.body, 0)
         self.choices = [s for s in walk(program.body) if not isinstance(s, Assign)]
         before = -1
+        parted = parted_arrays(program, self.split)
         while before != len(self.split):
             before = len(self.split)
             self.whole = {v for v in self.wholly_read(program.body) if v in self.split}
             self.whole.update(v for v in variables_in(program.results) if v in self.split)
+            self.split -= {v for v in self.split if is_larger(v) and (v in self.whole or v not in parted)}
+            self.whole &= self.split
             for statement in self.choices:
                 self.settle(statement)
 
@@ -53,9 +58,9 @@ class Survey:
         for statement in block.statements:
             match statement:
                 case Assign() if depth and (is_split_operation(statement) or self.is_stack(statement)):
-                    self.split.update(t for t in statement.targets if is_few(t.type))
+                    self.split.update(t for t in statement.targets if is_few(t.type, SMALL))
                 case If():
-                    self.split.update(t for t in statement.targets if is_few(t.type))
+                    self.split.update(t for t in statement.targets if is_few(t.type, SMALL))
                 case For() | While():
                     self.split.update(v for v in (*statement.carried, *statement.targets) if is_few(v.type))
             for inner in blocks_of(statement):
@@ -126,6 +131,40 @@ class Survey:
             if carried in self.whole or result not in self.split or target not in self.split:
                 self.split.discard(carried)
                 self.split.discard(target)
+
+
+def is_larger(variable: Variable) -> bool:
+    """Whether an array that may become numbers has more than a few elements."""
+    return is_few(variable.type, SMALL) and not is_few(variable.type)
+
+
+def parted_arrays(program: Program, among: set[Variable]) -> set[Variable]:
+    """The larger arrays that are put together or taken apart at known places, and what hangs together with them."""
+    groups = Union()
+    parted: set[Variable] = set()
+    for statement in walk(program.body):
+        if isinstance(statement, Assign):
+            together = [*statement.targets, *variables_in(statement.operands)]
+            links = [together] if is_split_operation(statement) else []
+        elif isinstance(statement, If):
+            links = list(zip(statement.targets, statement.body.results, statement.orelse.results, strict=True))
+        else:
+            continue
+        for link in links:
+            larger = [v for v in link if isinstance(v, Variable) and v in among and is_larger(v)]
+            for one in larger[1:]:
+                groups.join(larger[0], one)
+            if isinstance(statement, Assign) and takes_parts(statement):
+                parted.update(larger)
+    roots = set(map(groups.find, parted))
+    return {v for v in among if is_larger(v) and groups.find(v) in roots}
+
+
+def takes_parts(statement: Assign) -> bool:
+    """Whether an operation reads or writes elements at known places, or puts an array together."""
+    if statement.primitive.name in ("getitem", "setitem", "index_add"):
+        return any(part != slice(None) for part in statement.operands[1]) and is_fixed(statement.operands[1])
+    return statement.primitive.name in ("array", "concatenate")
 
 
 def assigned(program: Program) -> Iterator[Variable]:

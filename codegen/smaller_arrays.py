@@ -7,14 +7,14 @@
         for j in range(m):                            for j in range(m):
             z[i, j] = y[i, j] / total[i]                  z[i, j] = y[j] / total[i]
 
-An array of which no axis is left is a number.
+An array of which no axis is left is a number. One of zeros is cleared when a turn begins.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from .access import is_one
+from .access import is_array, is_one
 from .arrays_over_time import Histories
 from .core import (
     Assign,
@@ -30,8 +30,10 @@ from .core import (
     operands_of,
     variables_in,
 )
-from .joined_loops import INDEXED, places_of
+from .reduce import literal
+from .registry import PRIMITIVES
 from .renaming import Renaming
+from .row_loops import INDEXED, places_of
 
 
 @dataclass(eq=False)
@@ -52,7 +54,7 @@ def make_arrays_smaller(program: Program) -> Program:
         history = survey.histories.of(made.targets[0])
         accesses = survey.accesses.get(history, [])
         if history not in survey.escaped and survey.origins[history] == 1 and accesses:
-            smaller.decide(history, accesses, len(around))
+            smaller.decide(history, accesses, len(around), made.primitive.name == "zeros")
     if not smaller.dropped:
         return program
     return Program(program.name, program.parameters, smaller.block(program.body))
@@ -91,7 +93,7 @@ class Survey:
         for target in statement.targets[statement.primitive.destructive :]:
             if not self.histories.is_view(target):
                 self.origins[of(target)] = self.origins.get(of(target), 0) + 1
-        if statement.primitive.name == "empty" and statement.targets[0].type.shape:
+        if statement.primitive.name in ("empty", "zeros") and statement.targets[0].type.shape:
             self.made.append((statement, around))
             return
         indexed = statement.primitive.name in INDEXED and not self.histories.is_view(operands[0])
@@ -113,27 +115,36 @@ class Smaller:
         self.dropped: dict[Variable, set[int]] = {}
         self.numbers: set[Variable] = set()
         self.values: dict[Variable, Operand] = {}
+        self.cleared: dict[Statement, list[Variable]] = {}
         self.renaming = Renaming({})
 
-    def decide(self, history: Variable, accesses: list[Access], depth: int) -> None:
+    def decide(self, history: Variable, accesses: list[Access], depth: int, zeros: bool) -> None:
         """Find the axes along which all that is done is done in the same turn of a loop."""
         dropped: set[int] = set()
+        innermost = None
+        number = is_number(accesses)
         for loop, _ in common([access.around for access in accesses])[depth:]:
             if isinstance(loop, If):
                 continue
             places = [places_of(loop.index, access.statement.operands[1]) for access in accesses]
             axes = set.intersection(*places) - dropped
-            if not axes:
-                break
-            dropped.add(min(axes))
+            if axes:
+                dropped.add(min(axes))
+                innermost = loop
+                if zeros and not number and len(dropped) == len(history.type.shape) - 1:
+                    break
+            elif not (number and of_one_element(accesses)):
+                break  # Another turn may read what this one has written.
         shape = history.type.shape
         rest = [axis for axis in range(len(shape)) if axis not in dropped]
-        if dropped and all(is_one(shape[axis]) for axis in rest) and is_number(accesses):
+        if dropped and all(is_one(shape[axis]) for axis in rest) and number:
             self.numbers.add(history)
         elif not rest:
             dropped.discard(max(dropped))
         if dropped:
             self.dropped[history] = dropped
+            if zeros and history not in self.numbers:
+                self.cleared.setdefault(innermost, []).append(history)
 
     def block(self, block: Block) -> Block:
         made = [one for statement in block.statements for one in self.statement(statement)]
@@ -155,9 +166,24 @@ class Smaller:
         names = {If: ("body", "orelse"), For: ("body",), While: ("test", "body")}[type(statement)]
         if isinstance(statement, If):
             parts["test"] = self.renaming(statement.test)
+        clearing = self.clearing(statement) if statement in self.cleared else []
         for name in names:
             parts[name] = self.block(getattr(statement, name))
+        if clearing:
+            parts["body"] = Block([*clearing, *parts["body"].statements], parts["body"].results)
         return [replace(statement, **parts)]
+
+    def clearing(self, loop: For) -> list[Statement]:
+        """What clears the arrays that were zeros, at the beginning of a turn."""
+        made: list[Statement] = []
+        for carried in loop.carried:
+            if is_array(carried) and self.histories.of(carried) in self.cleared[loop]:
+                before = self.name(carried)
+                after = self.renaming.mapping[carried] = Variable(before.name, before.type)
+                index = (slice(None),) * before.type.ndim
+                operands = (before, index, literal(before.type.dtype, 0))
+                made.append(Assign((after,), PRIMITIVES["setitem"], operands, {}, loop.location))
+        return made
 
     def name(self, operand: Operand) -> Operand:
         """An operand with the smaller arrays in place of the larger."""
@@ -178,7 +204,9 @@ class Smaller:
             return [replace(statement, operands=self.renaming(operands))]
         if statement.primitive.allocates:
             rest = tuple(size for axis, size in enumerate(array.type.shape) if axis not in dropped)
-            made = [replace(statement, targets=(self.name(array),), operands=(self.renaming(rest),))]
+            made = [
+                Assign((self.name(array),), PRIMITIVES["empty"], (self.renaming(rest),), statement.static)
+            ]
             return [] if history in self.numbers else made
         index = tuple(entry for place, entry in enumerate(operands[1]) if place not in dropped)
         if history in self.numbers:
@@ -215,6 +243,12 @@ def is_number(accesses: list[Access]) -> bool:
         )
         for access in accesses
     )
+
+
+def of_one_element(accesses: list[Access]) -> bool:
+    """Whether the same index is used everywhere."""
+    first, *others = (access.statement.operands[1] for access in accesses)
+    return all(len(first) == len(other) and all(a is b for a, b in zip(first, other)) for other in others)
 
 
 def is_everything(entry: Operand) -> bool:

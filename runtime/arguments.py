@@ -98,7 +98,7 @@ def placeholders(
         known = {axis: 0 for where, axis in pins if where == number}
         contiguous = leaf.flags.c_contiguous if isinstance(leaf, np.ndarray) else True
         value = leaf if None in known else None
-        items.append(Parameter(leaf_type(leaf, known, key), name, contiguous, value, number))
+        items.append(Parameter(leaf_type(leaf, known, key), name, contiguous, value, number, np.shape(leaf)))
     return items, dynamic
 
 

@@ -10,6 +10,8 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ..autodiff import paste
 from ..codegen.batching import batch
 from ..codegen.batching.rules import moved, repeat
@@ -20,7 +22,7 @@ from ..codegen.specialise.calls import call
 from ..codegen.specialise.merge import is_record, take_apart
 from ..codegen.specialise.nodes import is_node, open_node
 from .entry import OTHER
-from .examples import Concrete, one_by_one
+from .examples import Concrete, checked_axis, one_by_one
 from .keys import without_keys
 from .opened import own, shown, take_leaves
 from .transformation import Transformation, innermost
@@ -48,7 +50,7 @@ class Vmap(Transformation):
             raise TypeError("vmap in_axes must be an int, None, or a tuple of entries corresponding to the "
                             f"positional arguments passed to the function, but got {in_axes!r}")
         self.in_axes, self.out_axes = in_axes, out_axes
-        self.axis_name, self.axis_size = axis_name, axis_size
+        self.axis_name, self.axis_size = axis_name, checked_size(axis_size)
 
     def expand(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
         where = s.location(node)
@@ -120,12 +122,8 @@ class Vmap(Transformation):
                 continue
             if not batched:
                 result = repeat(s.builder, s.operand(result), size)
-            rank = len(type_of(result).shape)
-            if not -rank <= axis < rank:
-                raise ShapeMismatchError(
-                    f"vmap out_axes has {axis}, but the output has {rank} axes with its batch",
-                    f"give an axis from {-rank} to {rank - 1}", where)
-            finished.append(s.wrap(moved(s.builder, result, 0, axis % rank), contiguous=axis % rank == 0))
+            axis = checked_axis(axis, len(type_of(result).shape), where)
+            finished.append(s.wrap(moved(s.builder, result, 0, axis), contiguous=axis == 0))
         return put_together(opened.template, finished)
 
 
@@ -163,6 +161,15 @@ class Example:
             raise s.unsupported("vmap of a function that changes something outside of itself",
                                 "return the new value instead", node)
         self.program = without_keys(s, Program("example", tuple(parameters), block))
+
+
+def checked_size(size: Any) -> Any:
+    """The axis_size, if it may be one; a size that is known only at run time may be."""
+    if isinstance(size, (bool, float, str, tuple, list)):
+        raise TypeError(f"vmap axis_size must be an int, and was given {size!r}")
+    if isinstance(size, (int, np.integer)) and size < 0:
+        raise ValueError(f"vmap axis_size must not be negative, and is {size}")
+    return int(size) if isinstance(size, np.integer) else size
 
 
 def row_type(of: ArrayType) -> ArrayType:

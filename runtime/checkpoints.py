@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..autodiff import segmented
-from ..codegen.core import ArrayType, If, Variable, nothing, type_of
+from ..codegen.core import ArrayType, If, Run, Variable, nothing, type_of
 from ..codegen.errors import UnsupportedError
 from ..codegen.specialise import put_together
 from ..codegen.specialise.builtin_functions import BUILTINS
@@ -54,7 +54,7 @@ class Checkpoint(Transformation):
         location = s.location(node)
         if self.steps is not None:
             block = segmented(block, self.steps)
-        s.builder.append(If(targets, True, block, nothing(len(targets)), location, recompute=True))
+        s.builder.append(If(targets, True, block, nothing(len(targets)), location, recompute=Run()))
         emit_sizes(s, unknown)
         for k, target in zip(places, targets, strict=True):
             leaves[k] = s.wrap(target)

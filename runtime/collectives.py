@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..codegen.compositions.arguments import axis_index
 from ..codegen.registry import PRIMITIVES
 from ..codegen.specialise import put_together
 from ..codegen.specialise.builtin_functions import BUILTINS
@@ -84,7 +85,7 @@ def pmean(s: Any, node: Any, frame: Any, leaf: Any) -> Any:
 def gathered(s: Any, node: Any, frame: Any, leaf: Any, axis: int = 0, tiled: bool = False) -> Any:
     rank = len(s.shape(leaf))
     together = s.emit("all_gather", leaf, axis=frame)
-    axis = axis % rank if tiled else axis % (rank + 1)
+    axis = axis_index(axis, rank if tiled else rank + 1)
     together = call(s, np.moveaxis, [together, 0, axis], {}, node)
     if not tiled:
         return together
@@ -100,9 +101,14 @@ def extreme(function: Callable) -> Callable:
 
 def scattered(s: Any, node: Any, frame: Any, leaf: Any, scatter_dimension: int = 0,
               tiled: bool = False) -> Any:
+    shape = s.shape(leaf)
+    scatter_dimension = axis_index(scatter_dimension, len(shape))
     if tiled:
-        shape = s.shape(leaf)
         part = s.builder.emit(PRIMITIVES["floor_divide"], shape[scatter_dimension], frame.size)
+        message = (f"psum_scatter: axis {scatter_dimension} of the array must be a multiple of the batch, "
+                   "to be scattered as tiles")
+        whole = s.builder.dimension_multiply(part, frame.size)
+        s.builder.require_same(shape[scatter_dimension], whole, message, enforced=False)
         split = (*shape[:scatter_dimension], frame.size, part, *shape[scatter_dimension + 1:])
         leaf = call(s, np.reshape, [leaf, split], {}, node)
     first = call(s, np.moveaxis, [leaf, scatter_dimension, 0], {}, node)
@@ -110,7 +116,9 @@ def scattered(s: Any, node: Any, frame: Any, leaf: Any, scatter_dimension: int =
 
 
 def exchanged(s: Any, node: Any, frame: Any, leaf: Any, split_axis: int, concat_axis: int) -> Any:
-    return s.emit("all_to_all", leaf, axis=frame, split=split_axis, concat=concat_axis)
+    rank = len(s.shape(leaf))
+    split, concat = axis_index(split_axis, rank), axis_index(concat_axis, rank)
+    return s.emit("all_to_all", leaf, axis=frame, split=split, concat=concat)
 
 
 def permuted(s: Any, node: Any, frame: Any, leaf: Any, perm: Any) -> Any:
@@ -118,4 +126,10 @@ def permuted(s: Any, node: Any, frame: Any, leaf: Any, perm: Any) -> Any:
     for side in zip(*pairs, strict=True):
         if len(set(side)) < len(side):
             raise ValueError(f"ppermute sources and destinations must be unique, got {pairs}")
+        if min(side) < 0:
+            raise ValueError(f"ppermute sources and destinations are counted from 0, got {pairs}")
+    last = max((number for pair in pairs for number in pair), default=-1)
+    message = f"ppermute sends to or from example {last}, and the batch has {{}} examples"
+    inside = s.builder.emit(PRIMITIVES["less"], last, frame.size)
+    s.builder.emit(PRIMITIVES["check"], inside, frame.size, exception="IndexError", message=message)
     return s.emit("ppermute", leaf, axis=frame, pairs=pairs)

@@ -19,6 +19,7 @@ from ..codegen.dead_code import remove_dead_code
 from ..codegen.dissolved import dissolve
 from ..codegen.enforced import without_enforced_checks
 from ..codegen.errors import SharedMemoryError
+from ..codegen.first_runs import without_first_runs
 from ..codegen.held_elements import hold_elements
 from ..codegen.hoisted_checks import hoist_checks
 from ..codegen.inplace import write_in_place
@@ -68,7 +69,16 @@ def few_values(specialised: Specialised) -> dict[Variable, Any]:
     return {variable: value for variable, value in found.items() if np.size(value) <= FEW}
 
 
-SIMPLIFYING = (dissolve, simplify, without_needless_writes, write_at_once, write_own_rows, simplify)
+SIMPLIFYING = (
+    remove_dead_code,
+    without_first_runs,
+    dissolve,
+    simplify,
+    without_needless_writes,
+    write_at_once,
+    write_own_rows,
+    simplify,
+)
 
 
 def simplified(program: Program) -> Program:

@@ -14,6 +14,7 @@ from ..codegen.specialise.builtin_functions import BUILTINS
 from ..codegen.specialise.calls import call
 from ..codegen.specialise.values import Closure
 from .custom_calls import emit_call, parameter_names
+from .keywords import taken
 
 
 @dataclass(frozen=True)
@@ -172,9 +173,9 @@ class Parts:
                 f"is called with {len(primals)} arguments: give one for each, None for a zero "
                 "derivative"
             )
-        out = call(s, self.custom, list(primals), {}, node)
+        out = call(s, self.custom, list(primals), keywords, node)
         parts = [
-            call(s, jvp, [tangent, out, *primals], {}, node)
+            call(s, jvp, [tangent, out, *primals], taken(jvp, keywords), node)
             for jvp, tangent in zip(self.jvps, tangents, strict=True)
             if jvp is not None
         ]

@@ -157,12 +157,18 @@ class HessianVector(Transformation):
         return pushed.expand(s, [primals, tangents], keywords, node)[1]
 
 
+def only_inside(made: Any, *arguments: Any) -> Any:
+    raise TypeError("what vjp or linearize gave inside a program cannot be called after it has run")
+
+
 class LinearMap:
     """What linearize gives inside a function being specialised: from tangents to the result's tangent."""
 
     def __init__(self, opened: Opened):
         self.opened = opened
         self.derived = forward(silent_program(opened.program), opened.active())
+
+    __call__ = only_inside
 
     def __specialise__(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
         opened = self.opened

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen.build import Builder
-from ..codegen.errors import ShapeMismatchError
+from ..codegen.errors import ShapeMismatchError, TypeMismatchError, UnsupportedError
 from ..codegen.specialise import put_together
 from ..codegen.specialise.merge import take_apart
 
@@ -43,22 +43,50 @@ def stacked(values: list, vmap: Any) -> Any:
     """The values of all examples as one, each leaf along the axis that out_axes gives it."""
     from .batching import axes_of
 
-    columns: list[list[Any]] = []
+    axes = axes_of(vmap.out_axes, values[0], "out_axes")
+    rows: list[list[Any]] = []
     for value in values:
         leaves: list[Any] = []
         template = take_apart(value, leaves)
-        columns.append(leaves)
-    axes = axes_of(vmap.out_axes, values[0], "out_axes")
-    joined = [join(list(column), axis) for column, axis in zip(zip(*columns, strict=True), axes, strict=True)]
+        rows.append(leaves)
+        if len(leaves) != len(axes):
+            raise TypeMismatchError(
+                "vmap of a function whose results differ in structure from one example to another",
+                "return the same structure on every way through the function",
+            )
+    joined = [join(list(column), axis) for column, axis in zip(zip(*rows, strict=True), axes, strict=True)]
     return put_together(template, joined)
 
 
 def join(column: list, axis: int | None) -> Any:
     if axis is not None:
-        return np.stack([np.asarray(value) for value in column], axis)
+        return np.stack(alike(column), checked_axis(axis, np.ndim(column[0]) + 1))
     if any(not np.array_equal(value, column[0], equal_nan=True) for value in column):
         raise ShapeMismatchError(
             "vmap has mapped output, but out_axes is None for it",
             "give out_axes the axis that its examples go along",
         )
     return column[0]
+
+
+def alike(column: list) -> list:
+    """The values of all examples as arrays, if they are of one shape."""
+    arrays = [np.asarray(value) for value in column]
+    if any(array.shape != arrays[0].shape for array in arrays):
+        raise UnsupportedError(
+            "vmap of a function that returns a value whose shape differs from one example to another",
+            "pad it to one shape, or use a loop",
+        )
+    return arrays
+
+
+def checked_axis(axis: int, rank: int, where: Any = None) -> int:
+    """An axis of a result counted from 0; one that the result with its batch doesn't have is refused."""
+    if not -rank <= axis < rank:
+        many = "axis" if rank == 1 else "axes"
+        raise ShapeMismatchError(
+            f"vmap out_axes has {axis}, but the output has {rank} {many} with its batch",
+            f"give an axis from {-rank} to {rank - 1}",
+            where,
+        )
+    return axis % rank

@@ -178,10 +178,9 @@ class WithKeywords:
         self.function, self.keywords = rule, keywords
 
     def __specialise__(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
-        known = (
-            self.keywords if isinstance(self.function, PerArgument) else taken(self.function, self.keywords)
-        )
-        return call(s, self.function, arguments, dict(known), node)
+        handed_on = isinstance(self.function, (Parts, PerArgument))
+        known = dict(self.keywords) if handed_on else taken(self.function, self.keywords)
+        return call(s, self.function, arguments, known, node)
 
 
 def with_keywords(rule: Any, keywords: dict) -> Any:

@@ -21,8 +21,10 @@ from ..codegen.visible import silent_program
 from .arguments import flatten, is_dynamic_leaf, known_type
 from .checked import run_checked
 from .compiled import Compiled, build, plain
+from .derivatives import only_inside
 from .modes import watched
 from .opened import Opened, check_like, differentiating, paired, refuse_unlike, stopped
+from .second_halves import PulledBack, Pushed
 from .transformation import Transformation
 
 
@@ -136,7 +138,8 @@ class Run:
     """One run of the first half: its results, and all that the second half will need."""
 
     def __init__(self, transformation: InTwo, name: str, primals: tuple, leaves: list, structure: Any):
-        self.whose, self.primals, self.leaves = f"{transformation.what} of {name}", primals, leaves
+        self.what, self.name = transformation.what, name
+        self.whose, self.primals, self.leaves = f"{self.what} of {name}", primals, leaves
         self.structure = structure
         first = lambda compiled, dynamic, captured: (compiled, compiled.run_first(dynamic, captured))
         self.compiled, (self.outputs, self.residuals) = transformation.run(leaves, structure, None, first)
@@ -169,22 +172,32 @@ class Run:
     def pull(self, cotangent: Any) -> tuple:
         """The cotangents of the primals."""
         given = paired(self.template, cotangent, "cotangent", self.whose, None)
-        places = leaf_places(self.template)
-        outputs = [self.outputs[k] for k in places]
-        types = [self.compiled.outputs[k] for k in places]
-        seeds = self.seeds("cotangent", outputs, types, given)
-        seeds += [0.0 for k, of in enumerate(self.compiled.outputs) if k not in places and of.inexact]
+        types = [self.compiled.outputs[k] for k in leaf_places(self.template)]
+        seeds = self.seeds("cotangent", self.values(), types, given) + self.unused_seeds()
         found = self.compiled.run_second(self.residuals, seeds)
         restored = [like(leaf, plain(bar)) for leaf, bar in zip(self.leaves, found, strict=True)]
         return self.structure.unflatten(restored)[0]
 
-    def push(self, *tangents: Any) -> Any:
-        """The tangent of the function's value."""
+    def values(self) -> list[Any]:
+        """The leaves of the function's value, without what it returned beside it."""
+        return [self.outputs[k] for k in leaf_places(self.template)]
+
+    def unused_seeds(self) -> list[Any]:
+        """Cotangents for what the function returned beside its value, which nothing reads."""
+        places = leaf_places(self.template)
+        return [0.0 for k, of in enumerate(self.compiled.outputs) if k not in places and of.inexact]
+
+    def check_count(self, tangents: tuple, where: Any = None) -> None:
         if len(tangents) != len(self.primals):
             raise TypeMismatchError(
                 f"{self.whose} was given {len(tangents)} tangents for {len(self.primals)} primals",
                 "give one tangent for each primal",
+                where,
             )
+
+    def push(self, *tangents: Any) -> Any:
+        """The tangent of the function's value."""
+        self.check_count(tangents)
         given, structure = flatten((tangents, {}))
         if structure != self.structure:
             raise TypeMismatchError(
@@ -226,7 +239,7 @@ class ReverseMode(InTwo):
     def pullback(self, primals: tuple) -> tuple:
         run = self.halves(primals)
         value, *aux = run.answer
-        return (value, run.pull, *aux)
+        return (value, PulledBack(run), *aux)
 
 
 class ForwardMode(InTwo):
@@ -238,7 +251,7 @@ class ForwardMode(InTwo):
     def linear(self, primals: tuple) -> tuple:
         run = self.halves(primals)
         value, *aux = run.answer
-        return (value, run.push, *aux)
+        return (value, Pushed(run), *aux)
 
 
 def like(leaf: Any, derivative: Any) -> Any:
@@ -254,6 +267,8 @@ class InnerPullback:
         self.positions = positions
         self.primal = primal
         self.derived = reverse(silent_program(opened.program), opened.active())
+
+    __call__ = only_inside
 
     def __specialise__(self, s: Any, arguments: list, keywords: dict, node: Any) -> Any:
         (cotangent,) = arguments

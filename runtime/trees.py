@@ -106,6 +106,12 @@ def register_node(kind: type, flatten_one: Callable, unflatten_one: Callable,
     """Let instances of a class be nodes."""
     if not isinstance(kind, type):
         raise TypeError(f"register_node needs a class, and was given {kind!r}")
+    if issubclass(kind, (np.ndarray, np.generic, int, float, complex, str, bytes)):
+        raise TypeError(f"register_node cannot make nodes of {kind.__qualname__}, whose instances are leaves")
+    for role, function in (("flatten", flatten_one), ("unflatten", unflatten_one)):
+        if not callable(function):
+            raise TypeError(f"register_node needs a function to {role} a {kind.__qualname__}, "
+                            f"and was given {function!r}")
     if kind in NODE_KINDS or kind in _registered:
         raise ValueError(f"{kind.__qualname__} is registered already")
 

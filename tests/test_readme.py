@@ -21,6 +21,7 @@ PAGES = [
     "docs/architecture.md",
     "docs/caching.md",
     "docs/control_flow.md",
+    "docs/cores.md",
     "docs/custom.md",
     "docs/debugging.md",
     "docs/migration.md",

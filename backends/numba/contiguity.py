@@ -49,9 +49,10 @@ def needed(statement: Assign) -> list[Operand]:
 
 
 def takes_rows(index: tuple) -> bool:
-    """Whether an index has numbers first, then whole axes."""
+    """Whether an index has numbers first, then perhaps a part of an axis, then whole axes."""
     numbers = [
         isinstance(entry, int) or isinstance(entry, Variable) and not entry.type.shape for entry in index
     ]
-    count = numbers.index(False) if False in numbers else len(numbers)
-    return all(isinstance(entry, slice) and entry == slice(None) for entry in index[count:])
+    rest = index[numbers.index(False) if False in numbers else len(numbers) :]
+    in_order = isinstance(rest[0], slice) and rest[0].step in (None, 1) if rest else True
+    return in_order and all(entry == slice(None) for entry in rest[1:])

@@ -117,11 +117,11 @@ def divide(program: Program) -> Divided | None:
     groups = grouped([one for one in program.body.statements if one not in private], shared)
     divided = Divided(program, name_variables(program, reassemble(program)).names)
     for place, group in enumerate(groups):
-        later = Block([s for others in groups[place + 1 :] for s in others], program.results)
+        later = [s for others in groups[place + 1 :] for s in (*tapes.get(others[0], ()), *others)]
         if group[0] in shared:
             divided.loop(group[0], tapes[group[0]])
         else:
-            divided.between(group, later)
+            divided.between(group, Block(later, program.results))
     return divided
 
 

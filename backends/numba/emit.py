@@ -41,6 +41,7 @@ from typing import Any
 import gast
 
 from ...codegen.array_stacks import stacks_in_arrays
+from ...codegen.carried_rows import carry_rows
 from ...codegen.core import ArrayType, Block, Program, Variable, type_of
 from ...codegen.dead_code import remove_dead_code
 from ...codegen.errors import Location
@@ -54,15 +55,40 @@ from ...codegen.joined_loops import join_loops
 from ...codegen.lasting_arrays import make_once
 from ...codegen.printing import NO_DEFAULTS, Defaults, callbacks_import, to_tree
 from ...codegen.registered import imports_of
+from ...codegen.row_products import multiply_rows_at_once
 from ...codegen.running_sums import sum_in_place
+from ...codegen.size_checks import hoist_size_checks
 from ...codegen.smaller_arrays import make_arrays_smaller
+from ...codegen.summed_products import sum_products_at_once
 from ...codegen.trees import assign, call, constant, name, stored, tuple_tree
+from ...codegen.turned_arrays import turn_arrays
 from ...codegen.unparse import unparse_with_locations
 from ..numpy.emit import LOADED, Text
 from .divided import Divided, divide, driver
 from .lower import in_library, lower
 
 SUPPORT, ELEMENTARY, CORES = "chainrule_support", "chainrule_elementary", "chainrule_cores"
+
+
+BEFORE_FUSING = (
+    hoist_size_checks,
+    multiply_rows_at_once,
+    carry_rows,
+    sum_products_at_once,
+    sum_in_place,
+    gather,
+    remove_dead_code,
+    hoist_invariants,
+    make_once,
+)
+AFTER_FUSING = (
+    join_loops,
+    mark_independent,
+    make_arrays_smaller,
+    turn_arrays,
+    confirm_independent,
+    stacks_in_arrays,
+)
 
 
 def compiled_form(
@@ -77,12 +103,12 @@ def compiled_form(
     own, the whole array would have to be.
     """
     owned = frozenset(owned_parameters)
-    if merge:
-        program = make_once(hoist_invariants(remove_dead_code(gather(sum_in_place(program)))))
-    loops = fuse(write_in_place(program, owned), merge, in_library)
-    if merge:
-        loops = confirm_independent(make_arrays_smaller(mark_independent(join_loops(loops))))
-    return write_in_place(stacks_in_arrays(loops), owned, fresh_results)
+    for step in BEFORE_FUSING if merge else ():
+        program = step(program)
+    program = fuse(write_in_place(program, owned), merge, in_library)
+    for step in AFTER_FUSING if merge else (stacks_in_arrays,):
+        program = step(program)
+    return write_in_place(program, owned, fresh_results)
 
 
 def emit(

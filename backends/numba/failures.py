@@ -27,11 +27,12 @@ check = form("check_values", None, effect=True)
 
 @written("check_values")
 def check_statement(made: Assign, to: Expressions, target: str) -> list[Any]:
-    """The check of an index: of several, the first that fails is shown."""
-    test, index, size = (to.tree(operand, True) for operand in made.operands)
+    """A check whose message shows values; of several indices, the first that fails is shown."""
+    test, *values = (to.tree(operand, True) for operand in made.operands)
     if type_of(made.operands[1]).shape:
-        index = call("support.first_outside", index, size)
-    error = call(made.static["exception"], constant(made.static["message"]), index, size)
+        index, size = values
+        values[0] = call("support.first_outside", index, size)
+    error = call(made.static["exception"], constant(made.static["message"]), *values)
     return [gast.If(negated(test), [gast.Raise(error, None)], [])]
 
 

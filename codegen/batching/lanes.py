@@ -22,6 +22,7 @@ from ..core import (
     For,
     If,
     Operand,
+    Run,
     StackType,
     Statement,
     Variable,
@@ -88,7 +89,7 @@ class Lanes:
             return made
         inner = {target: Variable(target.name, target.type) for target in outputs}
         again = Renaming(dict(inner)).block(Block(made, outputs))
-        return [If(outputs, True, again, nothing(len(outputs)), made[0].location, recompute=True)]
+        return [If(outputs, True, again, nothing(len(outputs)), made[0].location, recompute=Run())]
 
     def outputs(self, region: Region, around: list[Statement], block: Block,
                 also: Block | None) -> list[Variable]:

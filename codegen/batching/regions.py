@@ -1,14 +1,15 @@
 """Which statements of a block are done together, one example at a time.
 
 All that hangs together by ragged values is one region, with what lies between; so are laned statements with
-only a few numbers between them.
+only a few numbers between them. Where all that differs is few numbers, the whole block is one.
 """
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ..core import Assign, Block, Statement, Variable, free_variables, operands_of, variables_in
+from ..core import Assign, Block, Statement, Variable, free_variables, operands_of, variables_in, walk
+from ..small_operations import SMALL, is_few
 from ..visible import is_visible
 from .analysis import Analysis
 
@@ -53,6 +54,8 @@ def ordered(statements: list[Statement], analysis: Analysis) -> list[Statement |
     laned = {k for k, s in enumerate(statements) if s in analysis.laned}
     links = Links(statements, analysis)
     chosen = links.closed({k for k in laned if analysis.touches_ragged(statements[k])})
+    if all(map(links.few, statements)) and not analysis.heavy(statements):
+        chosen = links.closed({k for k, s in enumerate(statements) if analysis.differs(links.touched(s))})
     for k in sorted(laned - chosen):
         wider = links.closed(chosen | {k})
         if all(links.small(statements[n]) for n in wider - laned - chosen):
@@ -141,6 +144,17 @@ class Links:
             return False
         arrays = (*statement.targets, *variables_in(operands_of(statement)))
         return isinstance(statement, Assign) and not any(getattr(v.type, "shape", ()) for v in arrays)
+
+    def touched(self, statement: Statement) -> list[Variable]:
+        return [*statement.targets, *self.reads(statement)]
+
+    def few(self, statement: Statement) -> bool:
+        """Whether what differs among the examples is numbers, and arrays of so few that they are in a lane."""
+        if is_visible(statement):
+            return False
+        touched = (v for s in walk(Block([statement])) for v in self.touched(s))
+        differing = [v.type for v in touched if v in self.analysis.batched]
+        return all(not getattr(of, "shape", (None,)) or is_few(of, SMALL) for of in differing)
 
     def is_effect(self, statement: Statement) -> bool:
         return isinstance(statement, Assign) and statement.primitive.effect

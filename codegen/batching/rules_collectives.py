@@ -24,7 +24,9 @@ def psum(call: Batching) -> Operand:
     if not call.here:
         return call.again(x)
     if not call.batched(0):
-        return call.emit("multiply", x, call.size)
+        of = np.empty(0, type_of(x).dtype).sum().dtype
+        wide = x if type_of(x).dtype == of else call.emit("astype", x, dtype=of)
+        return call.emit("multiply", wide, call.size)
     return call.emit("sum", x, axis=(0,), keepdims=False)
 
 

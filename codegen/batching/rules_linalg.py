@@ -7,7 +7,7 @@ from __future__ import annotations
 import string
 
 from .. import primitives
-from ..core import Operand
+from ..core import Operand, type_of
 from .rules import ALL, Batching, batching, moved, moved_first, rank_of
 
 assert primitives
@@ -33,11 +33,30 @@ def aligned(call: Batching) -> Operand:
 @batching("matmul")
 def matmul(call: Batching) -> Operand:
     ranks = call.rank(0), call.rank(1)
+    if ranks == (2, 2) and call.batched(0) != call.batched(1) and is_vector(call):
+        return with_one_column(call) if call.batched(1) else with_one_row(call)
     if min(ranks) >= 2:
         return aligned(call)
     if ranks == (1, 1):
         return inner_product(call)
     return with_vector_first(call) if ranks[0] == 1 else with_vector_last(call)
+
+
+def is_vector(call: Batching) -> bool:
+    """Whether the factor that differs has one row, or one column, beside the one that does not."""
+    size = type_of(call.given[1]).shape[1] if call.batched(1) else type_of(call.given[0]).shape[0]
+    return isinstance(size, int) and size == 1
+
+
+def with_one_column(call: Batching) -> Operand:
+    a, b = call.operands
+    product = call.again(call.emit("getitem", b, (ALL, ALL, 0)), call.emit("transpose", a, axes=(1, 0)))
+    return call.emit("getitem", product, (ALL, ALL, None))
+
+
+def with_one_row(call: Batching) -> Operand:
+    a, b = call.operands
+    return call.emit("getitem", call.again(call.emit("getitem", a, (ALL, 0)), b), (ALL, None))
 
 
 def inner_product(call: Batching) -> Operand:

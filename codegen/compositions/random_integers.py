@@ -44,13 +44,15 @@ def offsets(key, shape, low, high, dtype):
     unsigned = np.dtype(f"uint{8 * dtype.itemsize}")
     keys = split(key, 2)
     first, second = bits(keys[0], shape, unsigned), bits(keys[1], shape, unsigned)
-    span = np.where(high <= low, 1, (high - low).astype(unsigned)).astype(unsigned)
+    # Differences and sums may leave the signed integers; those of unsigned ones wrap around.
+    lowest = low.astype(unsigned)
+    span = np.where(high <= low, 1, high.astype(unsigned) - lowest).astype(unsigned)
     # A span of all values wraps around to 0, and then nothing is cut off.
     span = np.where(beyond & (high > low), span + 1, span)
     half = np.full(1, 2 ** (4 * dtype.itemsize), unsigned)
     factor = rest(half, span)
     factor = rest(factor * factor, span)
-    return low + rest(rest(first, span) * factor + rest(second, span), span).astype(dtype)
+    return (lowest + rest(rest(first, span) * factor + rest(second, span), span)).astype(dtype)
 
 
 def above(bound, dtype):

@@ -311,7 +311,7 @@ def roll_axis(a, shift, axis):
         return a
     if size >= abs(shift):
         parts = (a[along(axis, slice(-shift, None))], a[along(axis, slice(None, -shift))])
-        return structural.concatenate(parts, axis=axis)
+        return structural.reshape(structural.concatenate(parts, axis=axis), a.shape)
     return a[along(axis, (np.arange(size) - shift) % builtins.max(size, 1))]
 
 

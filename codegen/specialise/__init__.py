@@ -26,7 +26,7 @@ from ..errors import Location, UnsupportedError
 from ..key_reuse import report, without_marks
 from ..least_size import least_size
 from ..registry import PRIMITIVES
-from ..small_operations import FEW
+from ..small_operations import SMALL
 from .assignment import assign
 from .attributes import get_attribute
 from .branches import branch
@@ -75,7 +75,8 @@ class Parameter:
     """An argument known only at run time: its type (sizes None where they are not part of the signature).
 
     `value`, if given, is an integer's value, which is then known after all. `position` is its place among the
-    program's parameters (by default, after those before it).
+    program's parameters (by default, after those before it). `shape` is an array's shape in this call: small
+    sizes may be asked for (know_few).
     """
 
     type: ArrayType
@@ -83,6 +84,7 @@ class Parameter:
     contiguous: bool = True
     value: int | None = None
     position: int | None = None
+    shape: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +133,19 @@ class Specialisation:
         self.s = Specialiser(self.builder, self.externals)
 
     def know_few(self, size: Variable, few: int) -> None:
-        """Make a parameter's size that can only be a small number, in a loop, part of the signature.
+        """Make sizes of parameters that are small numbers, in a loop, part of the signature.
 
-        What has so few elements is numbers there (small_arrays.py).
+        They are those from which a size is computed that can only be a small number. What has so few elements
+        is numbers there (small_arrays.py).
         """
-        where = self.externals.pins.get(size)
-        deep = len(self.builder.scopes) > 1
-        if where is not None and isinstance(where[0], int) and 1 < few <= FEW and deep:
+        if len(self.builder.scopes) == 1 or not 1 < few <= SMALL:
+            return
+        roots, pins = self.s.origins(size)
+        small = all(self.externals.sizes.get(pin, few) <= SMALL for pin in pins)
+        sizes = all(isinstance(where, int) and axis is not None for where, axis in pins)
+        if pins and not roots and small and sizes:
             message = f"a size must be known before the function runs, and can only be {few}"
-            raise NeedStatic(frozenset({where}), UnsupportedError(message, location=self.builder.location))
+            raise NeedStatic(frozenset(pins), UnsupportedError(message, location=self.builder.location))
 
     def run(
         self, function: Any, arguments: list[Any], keywords: dict[str, Any], name: str | None
@@ -254,7 +260,10 @@ class Specialisation:
                 self.builder.scopes[0].block.statements.append(size_statement(size, variable, axis))
                 self.builder.definitions[size] = self.builder.scopes[0].block.statements[-1]
                 self.builder.lower_bounds[size] = least_size()
-                self.externals.pins[size] = (position if position is not None else variable, axis)
+                pin = (position if position is not None else variable, axis)
+                self.externals.pins[size] = pin
+                if of.shape:
+                    self.externals.sizes[pin] = of.shape[axis]
             sizes.append(size)
         variable.type = of.type.with_shape(tuple(sizes)) if sizes else of.type
         if of.type.weak and of.type.dtype.kind in "bi" and position is not None:

@@ -7,6 +7,7 @@ from typing import Any
 import gast
 
 from ..registry import PRIMITIVES
+from ..unparse import unparse
 from .attributes import get_attribute
 from .branches import branch
 from .comprehensions import comprehension
@@ -84,13 +85,21 @@ def outside_name(s: Specialiser, wanted: str, frame: Frame, node: Any) -> Any:
     return found
 
 
+def operand(s: Specialiser, node: Any, frame: Frame) -> Any:
+    """The value that an operator is applied to: one value, whatever is decided at run time."""
+    value = evaluate(s, node, frame)
+    if isinstance(value, Conflict):
+        raise s.conflict(value, unparse(node).strip(), node)
+    return value
+
+
 def binary_operation(s: Specialiser, node: Any, frame: Frame) -> Any:
-    left, right = evaluate(s, node.left, frame), evaluate(s, node.right, frame)
+    left, right = operand(s, node.left, frame), operand(s, node.right, frame)
     return binary(s, node.op, left, right, node)
 
 
 def unary_operation(s: Specialiser, node: Any, frame: Frame) -> Any:
-    value = evaluate(s, node.operand, frame)
+    value = operand(s, node.operand, frame)
     if isinstance(node.op, gast.Not):
         test = truth(s, value, node)
         return not test if isinstance(test, bool) else s.builder.emit(PRIMITIVES["logical_not"], test)
@@ -103,12 +112,12 @@ def unary_operation(s: Specialiser, node: Any, frame: Frame) -> Any:
 
 def compare(s: Specialiser, node: Any, frame: Frame) -> Any:
     """A chain of comparisons: each operand is evaluated once, and only as far as needed."""
-    left = evaluate(s, node.left, frame)
+    left = operand(s, node.left, frame)
     return compare_rest(s, node, left, 0, frame)
 
 
 def compare_rest(s: Specialiser, node: Any, left: Any, position: int, frame: Frame) -> Any:
-    right = evaluate(s, node.comparators[position], frame)
+    right = operand(s, node.comparators[position], frame)
     result = compare_two(s, node.ops[position], left, right, node)
     if position + 1 == len(node.ops):
         return result

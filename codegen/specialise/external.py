@@ -57,6 +57,7 @@ class Externals:
         self.captures: list[Capture] = []
         self.guards: list[Guard] = []
         self.pins: dict[Variable, tuple[int, int | None]] = {}
+        self.sizes: dict[tuple[int, int | None], int] = {}
         self.known: dict[Any, tuple[Any, Any]] = {}
         self.watched: dict[Any, tuple[Any, Any]] = {}
 

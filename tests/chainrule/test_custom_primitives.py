@@ -160,6 +160,25 @@ def test_several_results_and_keywords():
     )
 
 
+@pytest.mark.parametrize("register", ["defjvp", "defjvps", "defvjp", "defvjps"])
+def test_each_kind_of_rule_takes_keywords(register):
+    made = cr.primitive(f"scaled_{register}", lambda x, by=1.0: np.multiply(x, by) ** 2, type=lambda x: x)
+    rules = {
+        "defjvp": [lambda xs, tangents, by: (made(*xs, by=by), 2 * by**2 * xs[0] * tangents[0])],
+        "defjvps": [lambda tangent, out, x, by=1.0: 2 * by * np.sqrt(out) * tangent],
+        "defvjp": [lambda x, by: (made(x, by=by), x), lambda x, ct, by: (2 * by**2 * x * ct,)],
+        "defvjps": [lambda ct, out, x: 2 * out / x * ct],
+    }
+    getattr(made, register)(*rules[register])
+    loss = lambda x: np.sum(made(x, by=3.0))
+    for outer in (lambda f: f, cr.jit):
+        np.testing.assert_allclose(outer(cr.grad(loss))(X), 18 * X)
+        np.testing.assert_allclose(outer(cr.vmap(cr.grad(loss)))(np.stack([X, 2 * X])), [18 * X, 36 * X])
+    value, tangent = cr.jvp(lambda x: made(x, by=3.0), (X,), (np.ones(5),))
+    np.testing.assert_allclose(value, 9 * X**2)
+    np.testing.assert_allclose(tangent, 18 * X)
+
+
 def test_sizes_known_only_at_run_time():
     made = cr.primitive("distinct", np.unique, type=lambda x: ((None,), x.dtype))
     x = np.array([1.0, 1.0, 2.0])

@@ -92,6 +92,12 @@ def test_vmap_refuses_what_it_refuses_compiled():
             cr.vmap(lambda x, y: x + y)(np.ones(3), np.ones(2))
         with pytest.raises(cr.ChainruleError, match="out_axes is None"):
             cr.vmap(lambda x: x, out_axes=None)(np.arange(3.0))
+        with pytest.raises(cr.ChainruleError, match="out_axes has 2, but the output has 2 axes"):
+            cr.vmap(lambda x: x, out_axes=2)(np.ones((3, 2)))
+        with pytest.raises(cr.ChainruleError, match="shape differs from one example to another"):
+            cr.vmap(lambda x: x[x > 0])(np.array([[1.0, -1.0], [1.0, 1.0]]))
+        with pytest.raises(cr.ChainruleError, match="structure from one example to another"):
+            cr.vmap(lambda x: (x, x) if x > 0 else x)(np.array([1.0, -1.0]))
 
 
 def test_collectives_still_work():

@@ -117,7 +117,7 @@ def test_linearize_runs_the_function_once():
         return np.sum(np.exp(np.sin(x)) * x)
 
     value, push = cr.linearize(costly, X)
-    program = push.__self__.compiled.second_program
+    program = push.run.compiled.second_program
     from chainrule.codegen.core import walk
 
     text = [s.primitive.name for s in walk(program.body)]

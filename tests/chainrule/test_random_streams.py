@@ -94,6 +94,19 @@ def test_integers_as_in_jax(case):
     np.testing.assert_array_equal(found, JAX[f"randint_{case}"])
 
 
+def test_compiled_integers_over_nearly_all_values():
+    low, high = -(2**63), 2**63 - 1
+    words = [random.bits(key, (40,)).tolist() for key in random.split(random.key(42))]
+    span = high - low
+    factor = (2**32 % span) ** 2 % 2**64 % span
+    expected = [
+        low + (first % span * factor + second % span) % 2**64 % span
+        for first, second in zip(*words, strict=True)
+    ]
+    found = cr.jit(lambda key: random.randint(key, (40,), low, high))(random.key(42))
+    assert found.tolist() == expected
+
+
 def test_integers_with_bounds_of_their_own():
     found = random.randint(random.key(42), (4, 3), np.array([0, 5, 10]), np.array([1, 50, 1000]))
     np.testing.assert_array_equal(found, JAX["randint_array"])

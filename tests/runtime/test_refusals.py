@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import chainrule as cr
+from chainrule.codegen.errors import UnsupportedError
 
 X = np.array([1.0, 2.0, 3.0])
 
@@ -52,6 +53,12 @@ REFUSED = {
         lambda: cr.jit(cr.grad(Doubling()))(X),
         TypeError,
         r"in __call__\n    return 2 \* x\n    \^{12}\n",
+    ),
+    "an array or a number": (
+        lambda: cr.jit(lambda x, k: 1 + (x if k > 0 else 0.0))(X, 2),
+        UnsupportedError,
+        r"'x if k > 0 else 0.0' is an array or number or a float depending on a condition known only at run "
+        r"time\nInstead: let both branches give it the same kind of value",
     ),
     "none": (lambda: cr.grad(lambda x: None)(1.0), TypeError, "this one is a NoneType with no number in it"),
     "integer output": (

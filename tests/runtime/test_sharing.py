@@ -104,6 +104,23 @@ def test_rows(always):
     np.testing.assert_allclose(found, powers / powers.sum(1, keepdims=True), rtol=1e-13)
 
 
+def test_sizes_that_only_the_room_for_a_row_needs(always):
+    def f(x, y):
+        steps = x.shape[1] // 2
+        kept = np.zeros((x.shape[0], steps))
+        for k in range(steps):
+            kept[:, k] = np.sin(x[:, k])
+            if k > 0:
+                kept[:, k] += kept[:, k - 1]
+        return np.sum(kept[:, ::2], axis=1) * y
+
+    x, y = np.random.default_rng(0).normal(size=(200, 30)), np.ones(200)
+    found, _ = both(f, x, y)
+    np.testing.assert_allclose(found, f(x, y), rtol=1e-12)
+    x_bar, _ = both(cr.grad(lambda x: np.sum(f(x, y) ** 2)), x)
+    np.testing.assert_allclose(x_bar, cr.grad(lambda x: np.sum(f(x, y) ** 2))(x), rtol=1e-12)
+
+
 def test_numbers_of_single_precision_between_the_parts(always):
     x = np.linspace(0, 1, 500, dtype="float32")
 

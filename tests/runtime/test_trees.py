@@ -141,6 +141,11 @@ def test_register_refusals():
         tree.register_node(Line, lambda p: ((), None), lambda m, c: Line(0, 0))
     with pytest.raises(TypeError, match="needs a class"):
         tree.register_node(3, None, None)
+    for leaf in (int, np.ndarray, np.float64, str):
+        with pytest.raises(TypeError, match="whose instances are leaves"):
+            tree.register_node(leaf, lambda p: ((), None), lambda m, c: leaf())
+    with pytest.raises(TypeError, match="needs a function to unflatten a Odd, and was given None"):
+        tree.register_node(type("Odd", (), {}), lambda p: ((), None), None)
     with pytest.raises(TypeError, match="dataclass"):
         tree.register_dataclass(Line)
     with pytest.raises(ValueError, match="each once"):

@@ -197,6 +197,18 @@ def test_errors_of_what_is_no_axis():
         cr.vmap(lambda x: (x, {"a": x}), out_axes=(0, {"a": None}))(X)
 
 
+@pytest.mark.parametrize("size", [-1, np.int64(-2)])
+def test_a_negative_axis_size(size):
+    with pytest.raises(ValueError, match="axis_size must not be negative"):
+        cr.vmap(lambda: 1.0, axis_size=size)
+
+
+def test_an_axis_size_that_is_no_int():
+    with pytest.raises(TypeError, match="axis_size must be an int, and was given 2.0"):
+        cr.vmap(lambda x: x, axis_size=2.0)
+    assert cr.vmap(lambda: 1.0, axis_size=np.int32(2))().tolist() == [1.0, 1.0]
+
+
 def test_axes_of_rest_arguments_and_lists():
     total = lambda x, *rest: x + rest[0] + rest[1]
     same(cr.vmap(total, in_axes=(0, None, 0))(V, 1.0, V), 2 * V + 1)
@@ -519,6 +531,45 @@ def test_errors_of_collectives():
         over(lambda v: lax.psum(v, "i") if v > 1 else v)(V)
     with pytest.raises(ValueError, match="must be unique"):
         over(lambda v: lax.ppermute(v, "i", [(0, 1), (0, 2)]))(V)
+    with pytest.raises(ValueError, match="counted from 0"):
+        over(lambda v: lax.ppermute(v, "i", [(0, -1)]))(V)
+    with pytest.raises(ValueError, match="axis 0 of the array must be a multiple of the batch"):
+        over(lambda v: lax.psum_scatter(v, "i", tiled=True))(np.ones((5, 3)))
+    for axis in (3, -4):
+        with pytest.raises(IndexError, match=f"axis {axis} is out of bounds for array of dimension 3"):
+            over(lambda v: lax.all_gather(v, "i", axis=axis))(np.ones((2, 2, 2)))
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, cr.jit])
+def test_a_permutation_of_more_examples_than_there_are(wrap):
+    with pytest.raises(IndexError, match="to or from example 9, and the batch has 4 examples"):
+        wrap(over(lambda v: lax.ppermute(v, "i", [(0, 9)])))(V)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int32", "bool", "float32"])
+def test_the_sum_of_what_is_the_same_for_all_is_as_wide_as_any_other(dtype):
+    x = np.full(3, 200 if dtype == "uint8" else 2**30).astype(dtype)
+    for got in (over(lambda v: lax.psum(v, "i"))(x), over(lambda v: lax.psum(x, "i"))(x)[0]):
+        assert got.dtype == np.sum(x).dtype
+        assert got.tolist() == [np.sum(x)] * 3
+
+
+def test_collectives_along_axes_counted_from_the_end():
+    x = R.standard_normal((4, 3, 4))
+    same(over(lambda v: lax.all_gather(v, "i", axis=-1))(x), np.stack([np.moveaxis(x, 0, -1)] * 4))
+    same(over(lambda v: lax.psum_scatter(v, "i", scatter_dimension=-1))(x), x.sum(0).T)
+    same(over(lambda v: lax.all_to_all(v, "i", -1, 0))(x), np.einsum("ijk->kij", x))
+    same(over(lambda v: lax.all_to_all(v, "i", -1, -1))(x), np.einsum("ijk->kji", x))
+    tiles = over(lambda v: lax.psum_scatter(v, "i", scatter_dimension=-1, tiled=True))(x[:2])
+    same(tiles, np.stack([x[:2].sum(0)[:, :2], x[:2].sum(0)[:, 2:]]))
+
+
+def test_each_example_rolled_by_a_shift_of_its_own():
+    x, shifts = R.standard_normal((3, 2, 5)), np.array([0, 3, -8])
+    along = cr.vmap(lambda x, k: np.roll(x, k, axis=1))
+    same(along(x, shifts), np.stack([np.roll(one, k, axis=1) for one, k in zip(x, shifts, strict=True)]))
+    both = cr.vmap(lambda x, k: np.roll(x, (1, k), axis=(0, 1)), in_axes=(None, 0))
+    same(both(x[0], shifts), np.stack([np.roll(x[0], (1, k), axis=(0, 1)) for k in shifts]))
 
 
 def test_a_branch_whose_value_and_tangent_have_one_size_known_at_run_time():

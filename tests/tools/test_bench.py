@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 import chainrule as cr
-from chainrule.tools.bench.contenders import positions
+from chainrule.tools.bench.contenders import measured_derivative, positions
 from chainrule.tools.bench.measure import distance, parts
 from chainrule.tools.bench.report import geometric_means
 from chainrule.tools.bench.row import copied, objective
@@ -50,13 +50,41 @@ def any_single(arguments):
     return any(getattr(a, "dtype", None) == np.float32 for a in arguments)
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row.counterpart("hand")], ids=lambda row: row.title)
-def test_adjoint_by_hand_agrees(row):
+@pytest.mark.parametrize("row", [row for row in ROWS if row.by_hand()], ids=lambda row: row.title)
+def test_derivative_by_hand_agrees(row):
     cotangent, arguments = row.make(quick=True)
-    ours = gradient(row, cotangent, arguments)
-    theirs = row.counterpart("hand")(cotangent, *copied(arguments))
-    assert len(parts(theirs)) == len(row.argnums)
+    ours = measured_derivative(row)(cotangent, *copied(arguments))
+    theirs = row.by_hand()(cotangent, *copied(arguments))
+    assert len(parts(theirs)) == len(parts(ours))
     assert distance(ours, theirs) < 1e-12
+
+
+def test_blocks_of_the_jacobian_of_bundle_adjustment_agree_with_differences():
+    (row,) = selected(["bundle_adjustment"])
+    _, arguments = row.make(quick=True)
+    *rest, seen = arguments
+    by_camera, by_point, by_weight, of_weights = row.derivative(*arguments)
+    count = len(seen)
+    for k, block, places in ((0, by_camera, seen[:, 0]), (1, by_point, seen[:, 1])):
+        for at in np.ndindex(rest[k].shape):
+            errors = column(row, arguments, k, at)
+            wanted = np.where((places == at[0])[:, None], block[:, :, at[1]], 0.0)
+            np.testing.assert_allclose(errors[: 2 * count].reshape(count, 2), wanted, rtol=1e-6, atol=1e-7)
+            np.testing.assert_array_equal(errors[2 * count :], 0.0)
+    for k in range(count):
+        errors = column(row, arguments, 2, (k,))
+        np.testing.assert_allclose(errors[2 * k : 2 * k + 2], by_weight[k], rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(errors[2 * count + k], of_weights[k], rtol=1e-6, atol=1e-7)
+
+
+def column(row, arguments, k, at, step=1e-6):
+    """The central difference of the output by one element of one argument."""
+    ends = []
+    for moved in (step, -step):
+        given = copied(arguments)
+        given[k][at] += moved
+        ends.append(row.function(*given))
+    return (ends[0] - ends[1]) / (2 * step)
 
 
 def test_rows_are_selected_by_words():

@@ -22,9 +22,16 @@ def positions(row: Row) -> tuple[int, ...]:
     return tuple(1 + k for k in row.argnums)
 
 
+def measured_derivative(row: Row) -> Callable:
+    """What chainrule is measured with: a function of the cotangent and the arguments."""
+    if row.derivative is not None:
+        return lambda cotangent, *arguments: row.derivative(*arguments)
+    return cr.grad(objective(row.function), argnums=positions(row))
+
+
 def chainrule_calls(row: Row, cotangent: Any, arguments: tuple) -> dict[str, Callable]:
     primal = cr.jit(row.function)
-    gradient = cr.jit(cr.grad(objective(row.function), argnums=positions(row)))
+    gradient = cr.jit(measured_derivative(row))
     # a compiled function writes into its arguments where the function does; a gradient does not
     return {
         "primal": lambda: primal(*copied(arguments)),
@@ -33,7 +40,7 @@ def chainrule_calls(row: Row, cotangent: Any, arguments: tuple) -> dict[str, Cal
 
 
 def hand_calls(row: Row, cotangent: Any, arguments: tuple) -> dict[str, Callable]:
-    by_hand = row.counterpart("hand")
+    by_hand = row.by_hand()
     return {} if by_hand is None else {"hand_gradient": lambda: by_hand(cotangent, *arguments)}
 
 
@@ -47,9 +54,12 @@ def jax_calls(row: Row, cotangent: Any, arguments: tuple, ports: bool) -> dict[s
     moved = tuple(jax.numpy.asarray(a) if isinstance(a, np.ndarray) else a for a in arguments)
     weight = jax.numpy.asarray(cotangent)
 
-    def calls(function, name):
+    def calls(function, name, suffix=""):
         primal = jax.jit(function, static_argnums=static)
         total = jax.grad(objective(function, jax.numpy), argnums=positions(row))
+        if row.derivative is not None:
+            derivative = row.counterpart("jax", suffix, of=row.derivative)
+            total = lambda cotangent, *arguments: derivative(*arguments)
         gradient = jax.jit(total, static_argnums=tuple(1 + k for k in static))
         return {
             f"{name}_primal": lambda: jax.block_until_ready(primal(*moved)),
@@ -60,7 +70,7 @@ def jax_calls(row: Row, cotangent: Any, arguments: tuple, ports: bool) -> dict[s
     if best := row.counterpart("jax"):
         found |= calls(best, "jax")
     if ports and (port := row.counterpart("jax", "_port")):
-        found |= calls(port, "jax_port")
+        found |= calls(port, "jax_port", "_port")
     return found
 
 

@@ -18,7 +18,8 @@ class Row:
 
     The counterparts are found by the function's name: in the module NAME_jax a function of that name (the
     best formulation) and one with `_port` behind it (a literal port), in NAME_hand the adjoint by hand,
-    which takes the cotangent before the arguments.
+    which takes the cotangent before the arguments. The counterparts of a derivative of a row's own are found by
+    its name in the same modules, and take the arguments alone.
 
     Args:
         function: plain NumPy; returns one array or number. It may write into its arguments.
@@ -27,6 +28,8 @@ class Row:
         argnums: the arguments to differentiate by.
         name: where it differs from the function's.
         autograd: whether the function stays within what Autograd can differentiate.
+        derivative: what is measured instead of the gradient of the output times the cotangent: a function of
+            the same arguments, such as one that returns the blocks of a sparse Jacobian.
         why: what stands in the way where the row is slower than it should be.
     """
 
@@ -37,6 +40,7 @@ class Row:
     argnums: tuple[int, ...]
     name: str = ""
     autograd: bool = False
+    derivative: Callable | None = None
     why: str = ""
 
     @property
@@ -52,12 +56,19 @@ class Row:
             return 1.0, arguments
         return rng.standard_normal(value.shape).astype(value.dtype), arguments
 
-    def counterpart(self, kind: str, suffix: str = "") -> Callable | None:
-        """The function of the same name in the module of that kind, or None."""
+    def counterpart(self, kind: str, suffix: str = "", of: Callable | None = None) -> Callable | None:
+        """What has the name of the row's function, or `of`, in the module of that kind; or None."""
         name = f"{self.function.__module__}_{kind}"
         if importlib.util.find_spec(name) is None:
             return None
-        return getattr(importlib.import_module(name), self.function.__name__ + suffix, None)
+        return getattr(importlib.import_module(name), (of or self.function).__name__ + suffix, None)
+
+    def by_hand(self) -> Callable | None:
+        """The derivative by hand, called with the cotangent and the arguments, or None."""
+        found = self.counterpart("hand", of=self.derivative)
+        if found is None or self.derivative is None:
+            return found
+        return lambda cotangent, *arguments: found(*arguments)
 
     def with_numpy(self, numpy: ModuleType) -> Callable:
         """The function with its module's `np` replaced, as Autograd wants it."""

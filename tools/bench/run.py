@@ -8,10 +8,11 @@ import sys
 import tempfile
 from typing import Any
 
-from . import dynamic, linear_algebra, models, stencils, transformed
+from . import bundle_adjustment, dynamic, linear_algebra, models, stencils, transformed
 from .row import Row
 
-ROWS: list[Row] = [*stencils.ROWS, *linear_algebra.ROWS, *models.ROWS, *dynamic.ROWS, *transformed.ROWS]
+SUBJECTS = stencils, linear_algebra, models, bundle_adjustment, dynamic, transformed
+ROWS: list[Row] = [row for subject in SUBJECTS for row in subject.ROWS]
 PLAIN = "--xla_cpu_experimental_ynn_fusion_type="  # without a fusion of XLA that makes some programs slower
 LIMIT = 300  # seconds for one process
 # glibc keeps what is freed, for every contender: else those that allocate measure the system's page faults
