@@ -10,6 +10,7 @@ import numpy as np
 from .build import fold
 from .core import ArrayType, Operand, Variable, type_of
 from .identities import Call, filling_of, is_number
+from .linear import difference
 from .registry import PRIMITIVES, array_scalar
 from .rewrites import rewrite
 
@@ -36,6 +37,15 @@ def offsets(r: Rewriter, of: ArrayType, a: Operand, b: Operand, **static: Any):
     if offset == 0 or base is None:
         return offset if base is None else base
     return Call(PRIMITIVES["add" if offset > 0 else "subtract"], (base, abs(offset)), {})
+
+
+@rewrite("subtract")
+def rest(r: Rewriter, of: ArrayType, a: Operand, b: Operand, **static: Any):
+    """(i + n) - i -> n, for Python integers."""
+    if not (of.weak and of.dtype.kind == "i" and isinstance(a, Variable) and isinstance(b, Variable)):
+        return None
+    terms, constant = difference(r.builder, a, b)
+    return next(iter(terms)) if constant == 0 and list(terms.values()) == [1] else None
 
 
 @rewrite("minimum", "maximum")

@@ -139,25 +139,27 @@ def is_larger(variable: Variable) -> bool:
 
 
 def parted_arrays(program: Program, among: set[Variable]) -> set[Variable]:
-    """The larger arrays that are put together or taken apart at known places, and what hangs together with them."""
+    """The larger arrays that are put together or taken apart at known places, or hang together with such."""
     groups = Union()
     parted: set[Variable] = set()
     for statement in walk(program.body):
-        if isinstance(statement, Assign):
-            together = [*statement.targets, *variables_in(statement.operands)]
-            links = [together] if is_split_operation(statement) else []
-        elif isinstance(statement, If):
-            links = list(zip(statement.targets, statement.body.results, statement.orelse.results, strict=True))
-        else:
-            continue
-        for link in links:
-            larger = [v for v in link if isinstance(v, Variable) and v in among and is_larger(v)]
+        for link in links_of(statement):
+            larger = [v for v in variables_in(link) if v in among and is_larger(v)]
             for one in larger[1:]:
                 groups.join(larger[0], one)
             if isinstance(statement, Assign) and takes_parts(statement):
                 parted.update(larger)
     roots = set(map(groups.find, parted))
     return {v for v in among if is_larger(v) and groups.find(v) in roots}
+
+
+def links_of(statement: Statement) -> list[tuple]:
+    """The values that are either all numbers or all arrays."""
+    if isinstance(statement, If):
+        return list(zip(statement.targets, statement.body.results, statement.orelse.results, strict=True))
+    if isinstance(statement, Assign) and is_split_operation(statement):
+        return [(*statement.targets, *statement.operands)]
+    return []
 
 
 def takes_parts(statement: Assign) -> bool:

@@ -7,7 +7,7 @@
         for j in range(m):                            for j in range(m):
             z[i, j] = y[i, j] / total[i]                  z[i, j] = y[j] / total[i]
 
-An array of which no axis is left is a number. One of zeros is cleared when a turn begins.
+An array of which no axis is left, but for axes of size 1, is a number. One of zeros is cleared when a turn begins.
 """
 
 from __future__ import annotations
@@ -137,8 +137,9 @@ class Smaller:
                 break  # Another turn may read what this one has written.
         shape = history.type.shape
         rest = [axis for axis in range(len(shape)) if axis not in dropped]
-        if dropped and all(is_one(shape[axis]) for axis in rest) and number:
+        if number and all(is_one(shape[axis]) for axis in rest):
             self.numbers.add(history)
+            dropped.update(rest)
         elif not rest:
             dropped.discard(max(dropped))
         if dropped:

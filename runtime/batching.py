@@ -63,7 +63,10 @@ class Vmap(Transformation):
         size = self.batch_size(s, leaves, axes, names, where)
         frame = AxisFrame(self.axis_name, size)
         opened = Example(s, self, leaves, axes, templates, frame, node)
-        program, differ = batch(opened.program, (True,) * len(opened.operands), size, frame, s.builder)
+        # nothing will batch or differentiate what is emitted here
+        last = s.compiled and not s.axes and not s.differentiating
+        axes_of_all = (True,) * len(opened.operands)
+        program, differ = batch(opened.program, axes_of_all, size, frame, s.builder, last)
         results = paste(s.builder, program, tuple(opened.operands))
         return self.answer(s, opened, results, differ, size, where)
 

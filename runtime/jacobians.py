@@ -192,7 +192,6 @@ class Pullback(Sweep):
     def shape(self, chosen: tuple, other: tuple) -> tuple:
         return (*chosen, *other)
 
-
     def begun(self, s: Any) -> Sweep:
         first, second = split(self.program, self.opened.active())
         residuals = first.results[1:]

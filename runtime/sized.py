@@ -1,7 +1,8 @@
 """A compiled program as two functions: one for small arguments, and one whose loops the cores share.
 
 Which of them a call takes depends on the sizes of its arguments alone. A loop over arrays is worth sharing
-from some ten thousands of elements on; turns that have loops of their own, from a few dozen on.
+from some ten thousands of elements on; turns with products of matrices, from some thousands on; turns that
+have loops of their own, from a few dozen on.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.core import ArrayType, For, Program, While, walk
+from ..codegen.core import ArrayType, Assign, For, Program, While, walk
 from ..codegen.independent import is_independent
 
 LARGE = 2**15  # elements: about 20 microseconds of the least work there is on each
+LARGE_OF_PRODUCTS = 2**12
 LARGE_OF_LOOPS = 64
+PRODUCTS = ("matmul", "einsum", "solve", "convolve")
 
 
 class Sized:
@@ -67,8 +70,10 @@ def least_large(program: Program) -> int:
     if any(known_elements(t.type) >= LARGE for s in walk(program.body) for t in s.targets):
         return 0
     loops = (s for s in program.body.statements if isinstance(s, For) and is_independent(s))
-    nested = any(isinstance(inner, (For, While)) for loop in loops for inner in walk(loop.body))
-    return LARGE_OF_LOOPS if nested else LARGE
+    if any(isinstance(inner, (For, While)) for loop in loops for inner in walk(loop.body)):
+        return LARGE_OF_LOOPS
+    products = any(isinstance(s, Assign) and s.primitive.name in PRODUCTS for s in walk(program.body))
+    return LARGE_OF_PRODUCTS if products else LARGE
 
 
 def known_elements(of: Any) -> int:

@@ -41,6 +41,7 @@ from ...codegen.primitives.elementwise import (
     subtract,
     where,
 )
+from ...codegen.primitives.multiply_add import multiply_add
 from ...codegen.registry import derivative, zero_derivative
 
 LOG_2, LOG_10 = math.log(2), math.log(10)
@@ -141,6 +142,10 @@ both(fmax, lambda t, out, x, y: np.where((x > y) | np.isnan(y), t, np.where(x ==
 both(fmax, lambda t, out, x, y: np.where((y > x) | np.isnan(x), t, np.where(x == y, 0.5 * t, 0)), 1)
 both(fmin, lambda t, out, x, y: np.where((x < y) | np.isnan(y), t, np.where(x == y, 0.5 * t, 0)), 0)
 both(fmin, lambda t, out, x, y: np.where((y < x) | np.isnan(x), t, np.where(x == y, 0.5 * t, 0)), 1)
+
+partial(multiply_add, lambda out, x, y, z: y, 0)
+partial(multiply_add, lambda out, x, y, z: x, 1)
+both(multiply_add, lambda t, out, x, y, z: t, 2)
 
 both(where, lambda t, out, test, x, y: np.where(test, t, 0), 1)
 both(where, lambda t, out, test, x, y: np.where(test, 0, t), 2)

@@ -105,6 +105,9 @@ def lower(to: Expander, statement: Assign) -> Operand | None:
             dtype=target.type.dtype,
             source=target.type.dtype,
         )
+    if name == "multiply_add":
+        dtype = target.type.dtype
+        return to.assign(forms.elementary("fma"), target.type, *(cast(to, o, dtype) for o in operands))
     if name in VECTORISED and in_support(name):
         vectorised = elementary(to, statement, (target.type.dtype,) * 2)
         if vectorised is not None:

@@ -53,13 +53,14 @@ from .rules import Batching, batched_type, repeat
 
 
 def batch(program: Program, axes: tuple[bool, ...], size: Dimension, axis: object = None,
-          known: Builder | None = None) -> tuple[Program, tuple[bool, ...]]:
+          known: Builder | None = None, compiled: bool = False) -> tuple[Program, tuple[bool, ...]]:
     """The program for `size` examples, and which of its results differ among them.
 
     The parameters chosen by `axes`, and those results, have the batch as their first axis. `axis` is what
-    the collectives of this batch name it by. `known` is a builder that knows the enclosing program.
+    the collectives of this batch name it by. `known` is a builder that knows the enclosing program. With
+    `compiled`, a loop over the examples costs nothing.
     """
-    return Batcher(program, axes, size, axis, known).run()
+    return Batcher(program, axes, size, axis, known).run(compiled)
 
 
 def merged(block: Block, also: Block) -> Block:
@@ -86,10 +87,10 @@ class Batcher:
                 self.builder.scopes[0].equal.update(scope.equal)
         self.lanes = Lanes(self)
 
-    def run(self) -> tuple[Program, tuple[bool, ...]]:
+    def run(self, compiled: bool) -> tuple[Program, tuple[bool, ...]]:
         program = self.program
         parameters = tuple(map(self.fresh, program.parameters))
-        self.block(program.body.statements, program.body)
+        self.block(program.body.statements, program.body, compiled=compiled)
         for result in program.results:
             if isinstance(result, Variable) and self.analysis.ragged(result):
                 raise UnsupportedError(
@@ -152,9 +153,11 @@ class Batcher:
 
     # statements
 
-    def block(self, statements: list[Statement], block: Block, also: Block | None = None) -> None:
+    def block(self, statements: list[Statement], block: Block, also: Block | None = None,
+              compiled: bool = False) -> None:
         """Emit the batched form of a block's statements; `also` also reads what they assign."""
-        for item in regions(statements, self.analysis, block if also is None else merged(block, also)):
+        whole = block if also is None else merged(block, also)
+        for item in regions(statements, self.analysis, whole, compiled):
             if isinstance(item, Region):
                 self.lanes.emit(item, statements, block, also)
             else:

@@ -1,17 +1,32 @@
 """Which statements of a block are done together, one example at a time.
 
 All that hangs together by ragged values is one region, with what lies between; so are laned statements with
-only a few numbers between them. Where all that differs is few numbers, the whole block is one.
+only a few numbers between them. Where there are several, and all that differs is few numbers, the whole block
+is one: nothing is then kept of all examples at once.
 """
 from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ..core import Assign, Block, Statement, Variable, free_variables, operands_of, variables_in, walk
-from ..small_operations import SMALL, is_few
+from ..core import (
+    Assign,
+    Block,
+    For,
+    Statement,
+    Variable,
+    While,
+    free_variables,
+    operands_of,
+    variables_in,
+    walk,
+)
+from ..small_operations import SMALL, is_few, is_fixed, is_split_operation
 from ..visible import is_visible
 from .analysis import Analysis
+
+PARTS = "getitem", "setitem", "index_add"
+OFTEN = 4  # places of arrays that are read or written
 
 
 @dataclass
@@ -21,11 +36,18 @@ class Region:
     statements: list[Statement]
 
 
-def regions(statements: list[Statement], analysis: Analysis, block: Block) -> list[Statement | Region]:
-    """The statements in an order in which they can be done, those that need lanes in regions."""
-    if not any(s in analysis.laned for s in statements):
+def regions(statements: list[Statement], analysis: Analysis, block: Block, compiled: bool = False
+            ) -> list[Statement | Region]:
+    """Statements in an order in which they can be done, those that need lanes in regions.
+
+    `compiled`: so are statements that take arrays of few numbers apart, which are then numbers in a lane.
+    """
+    links = Links(statements, analysis)
+    several = sum(s in analysis.laned for s in statements) > 1
+    whole = (several or compiled and links.taken_apart()) and links.few_numbers()
+    if not whole and not any(s in analysis.laned for s in statements):
         return list(statements)
-    return with_own_arrays(ordered(statements, analysis), set(variables_in(block.results)))
+    return with_own_arrays(ordered(statements, analysis, links, whole), set(variables_in(block.results)))
 
 
 def with_own_arrays(items: list[Statement | Region], kept: set[Variable]) -> list[Statement | Region]:
@@ -50,11 +72,11 @@ def read_by(item: Statement | Region) -> dict[Variable, None]:
     return free_variables(Block(item.statements if isinstance(item, Region) else [item]))
 
 
-def ordered(statements: list[Statement], analysis: Analysis) -> list[Statement | Region]:
+def ordered(statements: list[Statement], analysis: Analysis, links: Links, whole: bool
+            ) -> list[Statement | Region]:
     laned = {k for k, s in enumerate(statements) if s in analysis.laned}
-    links = Links(statements, analysis)
     chosen = links.closed({k for k in laned if analysis.touches_ragged(statements[k])})
-    if all(map(links.few, statements)) and not analysis.heavy(statements):
+    if whole:
         chosen = links.closed({k for k, s in enumerate(statements) if analysis.differs(links.touched(s))})
     for k in sorted(laned - chosen):
         wider = links.closed(chosen | {k})
@@ -145,11 +167,28 @@ class Links:
         arrays = (*statement.targets, *variables_in(operands_of(statement)))
         return isinstance(statement, Assign) and not any(getattr(v.type, "shape", ()) for v in arrays)
 
+    def few_numbers(self) -> bool:
+        """Whether all that differs is few numbers, and no work is better done for all examples at once."""
+        heavy = (s for s in self.statements if self.analysis.heavy((s,)))
+        return all(map(self.few, self.statements)) and all(map(is_of_numbers, heavy))
+
+    def taken_apart(self) -> bool:
+        """Whether there are no loops, and arrays made here are read and written at many known places."""
+        if any(isinstance(s, (For, While)) for s in walk(Block(self.statements))):
+            return False
+        return sum(map(self.takes_part, self.statements)) >= OFTEN
+
+    def takes_part(self, statement: Statement) -> bool:
+        if not isinstance(statement, Assign) or statement.primitive.name not in PARTS:
+            return False
+        array, index, *_ = statement.operands
+        return array in self.made and array in self.analysis.batched and is_fixed(index)
+
     def touched(self, statement: Statement) -> list[Variable]:
         return [*statement.targets, *self.reads(statement)]
 
     def few(self, statement: Statement) -> bool:
-        """Whether what differs among the examples is numbers, and arrays of so few that they are in a lane."""
+        """Whether what differs among the examples is numbers, or so few that they are numbers in a lane."""
         if is_visible(statement):
             return False
         touched = (v for s in walk(Block([statement])) for v in self.touched(s))
@@ -161,3 +200,8 @@ class Links:
 
     def follows(self, k: int, chosen: set[int]) -> bool:
         return k in self.later(chosen)
+
+
+def is_of_numbers(statement: Statement) -> bool:
+    """Whether an operation is done number by number in a lane."""
+    return isinstance(statement, Assign) and is_split_operation(statement)

@@ -14,6 +14,7 @@ import math
 import numpy as np
 
 from ..late import special
+from ..primitives.multiply_add import multiply_add
 from .arguments import product, shape_tuple
 from .random_bits import in_blocks, integers, shaped, split
 
@@ -174,39 +175,20 @@ def uniform(key, shape, dtype, minval, maxval):
 
 
 def polynomial(coefficients, x):
-    """By Horner's rule, the highest power first."""
-    total = coefficients[0]
-    for coefficient in coefficients[1:]:
-        total = total * x + coefficient
+    """A polynomial whose products and sums are rounded together, as XLA's are on processors that can."""
+    total = multiply_add(coefficients[0], x, coefficients[1])
+    for coefficient in coefficients[2:]:
+        total = multiply_add(total, x, coefficient)
     return total
 
 
 def log1p(x):
     """log(1 + x)."""
     square = x * x
-    near = x * square * (polynomial(LOGARITHM_ABOVE, x) / polynomial(LOGARITHM_BELOW, x)) - 0.5 * square + x
-    return np.where(np.abs(x) < SMALL, near, np.log(1 + x))
-
-
-def multiply_add(x, y, z):
-    """x * y + z with one rounding, for |z| > |x * y|, as XLA computes it.
-
-    T. Dekker, A floating-point technique for extending the available precision (Numerische Mathematik, 1971).
-    """
-    if x.dtype == np.float32:
-        return (x.astype(np.float64) * y + z).astype(np.float32)
-    x_high, y_high = upper_half(x), upper_half(y)
-    x_low, y_low = x - x_high, y - y_high
-    xy = x * y
-    lost = x_low * y_low - (((xy - x_high * y_high) - x_low * y_high) - x_high * y_low)
-    total = xy + z
-    return total + ((xy - (total - z)) + lost)
-
-
-def upper_half(x):
-    """The leading 26 bits of a double."""
-    far = x * 134217729.0
-    return far - (far - x)
+    ratio = polynomial(LOGARITHM_ABOVE, x) / polynomial(LOGARITHM_BELOW, x)
+    near = x * square * ratio - 0.5 * square + x
+    far = special.xlogy(1.0, 1 + x) if x.dtype == np.float64 else np.log(1 + x)
+    return np.where(np.abs(x) < SMALL, near, far)
 
 
 def inverse_erf(x):
@@ -222,13 +204,9 @@ def inverse_erf(x):
     else:
         pieces = ((w < 5, w - 2.5, SINGLE_CENTRE), (True, root - 3, SINGLE_TAIL))
     _, place, coefficients = pieces[-1]
-    factor, last = polynomial(coefficients[:-2], place), coefficients[-2:]
-    for near, piece_place, coefficients in reversed(pieces[:-1]):
-        factor = np.where(near, polynomial(coefficients[:-2], piece_place), factor)
-        place = np.where(near, piece_place, place)
-        last = [np.where(near, one, other) for one, other in zip(coefficients[-2:], last)]
-    for coefficient in last:
-        factor = multiply_add(factor, place, coefficient.astype(x.dtype))
+    factor = polynomial(coefficients, place)
+    for near, place, coefficients in reversed(pieces[:-1]):
+        factor = np.where(near, polynomial(coefficients, place), factor)
     return factor * x
 
 

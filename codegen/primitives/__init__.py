@@ -11,6 +11,7 @@ from . import (
     indexing,
     keys,
     linalg,
+    multiply_add,
     promotion,
     random_bits,
     reductions,

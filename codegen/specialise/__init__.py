@@ -161,6 +161,7 @@ class Specialisation:
 
     def specialised(self, function: Any, arguments: list[Any], keywords: dict[str, Any],
                     name: str | None) -> Specialised:
+        self.s.compiled = getattr(function, "jitted", False)
         values = [self.enter(a) for a in arguments]
         named = {key: self.enter(a) for key, a in keywords.items()}
         try:

@@ -102,6 +102,7 @@ class Specialiser:
         self.differentiating = 0
         self.growing = True
         self.infinite = False
+        self.compiled = False  # what is emitted will be
         self.returned: SourceLocation | None = None
 
     # where we are

@@ -1,5 +1,7 @@
 """Jacobians and Hessians made at once for all unit vectors, and those made in a loop."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -232,3 +234,30 @@ def test_what_is_done_in_a_loop():
     for f, x in ((np.sin, X), (lambda m: A @ m, RNG.standard_normal((4, 2)))):
         assert "for k in range" in cr.source(cr.jacfwd(lambda x, f=f: f(x)))(x)
     assert "for k in range" not in cr.source(cr.jacfwd(layer))(X)
+
+
+def test_all_rows_share_one_forward_sweep():
+    def folded(x):
+        for _ in range(3):
+            x = np.sin(x) * x[::-1]
+        return x
+
+    x = RNG.standard_normal(7)
+    text = cr.source(cr.jacrev(folded), stage="simplified")(x)
+    before, _, after = re.sub("#.*", "", text).partition("for k in")
+    assert before.count("np.sin(") == 1
+    assert after and "np.sin(" not in after
+    wanted = [(folded(x + step) - folded(x - step)) / 2e-6 for step in 1e-6 * np.eye(7)]
+    np.testing.assert_allclose(cr.jacrev(folded)(x), np.stack(wanted, axis=1), rtol=1e-6, atol=1e-8)
+
+
+def test_few_rows_are_written_out():
+    def pair(x):
+        return np.array([x[0] * np.exp(x[1]), np.sum(x)])
+
+    x = np.array([0.5, -0.3, 2.0])
+    text = cr.source(cr.jacrev(pair), stage="simplified")(x)
+    assert "for" not in text
+    assert re.sub("#.*", "", text).count("np.exp(") == 1
+    wanted = [[np.exp(-0.3), 0.5 * np.exp(-0.3), 0.0], [1.0, 1.0, 1.0]]
+    np.testing.assert_allclose(cr.jacrev(pair)(x), wanted, rtol=1e-15)

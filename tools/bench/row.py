@@ -18,8 +18,8 @@ class Row:
 
     The counterparts are found by the function's name: in the module NAME_jax a function of that name (the
     best formulation) and one with `_port` behind it (a literal port), in NAME_hand the adjoint by hand,
-    which takes the cotangent before the arguments. The counterparts of a derivative of a row's own are found by
-    its name in the same modules, and take the arguments alone.
+    which takes the cotangent before the arguments. The counterparts of a row's own derivative have its
+    name, and take the arguments alone.
 
     Args:
         function: plain NumPy; returns one array or number. It may write into its arguments.
