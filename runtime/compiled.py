@@ -96,6 +96,7 @@ LOOPS = (
     hoist_checks,
     simplify,
     hold_elements,
+    write_own_rows,
     simplify,
 )
 

@@ -41,7 +41,7 @@ from ...codegen.primitives.elementwise import (
     subtract,
     where,
 )
-from ...codegen.primitives.multiply_add import multiply_add
+from ...codegen.primitives.multiply_add import logarithm, multiply_add
 from ...codegen.registry import derivative, zero_derivative
 
 LOG_2, LOG_10 = math.log(2), math.log(10)
@@ -146,6 +146,7 @@ both(fmin, lambda t, out, x, y: np.where((y < x) | np.isnan(x), t, np.where(x ==
 partial(multiply_add, lambda out, x, y, z: y, 0)
 partial(multiply_add, lambda out, x, y, z: x, 1)
 both(multiply_add, lambda t, out, x, y, z: t, 2)
+partial(logarithm, lambda out, x: 1 / x)
 
 both(where, lambda t, out, test, x, y: np.where(test, t, 0), 1)
 both(where, lambda t, out, test, x, y: np.where(test, 0, t), 2)

@@ -58,6 +58,8 @@ VECTORISED = {
     "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "expit": "expit", "erf": "erf", "power": "pow",
     "logaddexp": "logaddexp",
 }  # fmt: skip
+# These are not to be computed in any other way.
+TO_THE_LAST_BIT = {"multiply_add": {"f": "fma", "d": "fma"}, "xla_log": {"f": "xla_logf", "d": "xla_log"}}
 # What a loop does to numbers that it carries only for this, in any order, so that it becomes vectors.
 ANY_ORDER = {"add": "plus", "maximum": "larger", "minimum": "smaller"}
 # A loop that carries other numbers runs one round at a time: the C library is faster at these.
@@ -105,9 +107,10 @@ def lower(to: Expander, statement: Assign) -> Operand | None:
             dtype=target.type.dtype,
             source=target.type.dtype,
         )
-    if name == "multiply_add":
+    if name in TO_THE_LAST_BIT:
         dtype = target.type.dtype
-        return to.assign(forms.elementary("fma"), target.type, *(cast(to, o, dtype) for o in operands))
+        called = forms.elementary(TO_THE_LAST_BIT[name][dtype.char])
+        return to.assign(called, target.type, *(cast(to, o, dtype) for o in operands))
     if name in VECTORISED and in_support(name):
         vectorised = elementary(to, statement, (target.type.dtype,) * 2)
         if vectorised is not None:

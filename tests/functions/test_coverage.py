@@ -12,10 +12,12 @@ from tests.functions.every_row import ROWS
 
 # Made by passes, in every program or in loops of unknown length; tests/codegen and tests/autodiff have them.
 # Collectives are only for what vmap maps, and tests/runtime/test_vmap.py has them;
-# the quantiles are random.gamma's, in tests/chainrule/test_random_derivatives.py.
+# the quantiles are random.gamma's, in tests/chainrule/test_random_derivatives.py, and what is to be like XLA
+# random.normal's, in tests/codegen/primitives/test_multiply_add.py.
 ELSEWHERE = {"print", "check_same", "check_index", "check", "size", "stack", "push", "pop", "psum",
              "all_gather",
-             "psum_scatter", "all_to_all", "ppermute", "gamma_quantile", "alias", "cofactor_along"}
+             "psum_scatter", "all_to_all", "ppermute", "gamma_quantile", "alias", "cofactor_along",
+             "multiply_add", "xla_log"}
 
 
 @pytest.fixture(scope="module")

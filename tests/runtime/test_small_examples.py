@@ -50,7 +50,7 @@ def until(camera, point):
 
 
 def straight(camera, point):
-    x = np.cross(camera[:3], point - camera[3:6]) + np.dot(camera[:3], point) * point
+    x = np.cross(camera[:3], point - camera[3:6]) + (4 + np.dot(camera[:3], point)) * point
     return x[:2] / x[2] * camera[6] + camera[7]
 
 

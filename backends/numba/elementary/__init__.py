@@ -25,3 +25,4 @@ from .single import (
     tanhf,
 )
 from .trigonometric import atan, atan2, cos, sin, tan
+from .xla import xla_log, xla_logf

@@ -117,13 +117,13 @@ def logaddexp(x, y):
 
 
 @njit
-def log2_twice(x):
-    """log2 of a positive number as a sum of two, to 2^-65."""
-    f, k = split(x)
+def log1p_twice(f):
+    """log(1 + f) of a number's m - 1 as a sum of two, to 2^-65."""
     down = 2.0 + f
     down_rest = f - (down - 2.0)
-    s = f / down
-    s_rest = (fma(-s, down, f) - s * down_rest) / down
+    inverse = 1.0 / down
+    s = f * inverse
+    s_rest = (fma(-s, down, f) - s * down_rest) * inverse
     z = s * s
     z_rest = fma(s, s, -z) + 2.0 * s * s_rest
     w = s * z
@@ -132,6 +132,14 @@ def log2_twice(x):
     t_rest = fma(w, TWO_THIRDS, -t) + fma(w, TWO_THIRDS_REST, w_rest * TWO_THIRDS)
     high = 2.0 * s + t
     low = (2.0 * s - high) + t + (2.0 * s_rest + (t_rest + w * z * polynomial(z, LOG_TAIL)))
+    return high, low
+
+
+@njit
+def log2_twice(x):
+    """log2 of a positive number as a sum of two, to 2^-65."""
+    f, k = split(x)
+    high, low = log1p_twice(f)
     product = high * LOG2E
     low = fma(high, LOG2E, -product) + fma(high, LOG2E_REST, low * LOG2E)
     total = k + product

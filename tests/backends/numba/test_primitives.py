@@ -57,7 +57,7 @@ def operands_of(name, dtype):
     samples = [s.astype(dtype) for s in samples]
     if name == "polygamma":
         samples = [np.array([1, 2, 0, 3, 1]), V.astype(dtype)]
-    for count in (1, 2):
+    for count in (1, 2, 3):
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -99,7 +99,7 @@ def test_elementwise_scalars(name):
     operands = operands_of(name, "i8" if name in INTEGERS else "f4")
     constant = 2 if name in INTEGERS else 0.25
     compiled(
-        lambda call, *x: (call(name, *x), call(name, x[0], *operands[1:2] and [constant])),
+        lambda call, *x: (call(name, *x), call(name, x[0], *[constant] * (len(operands) - 1))),
         *[o[0] for o in operands],
     )
 
