@@ -7,7 +7,7 @@
         for j in range(m):                            for j in range(m):
             z[i, j] = y[i, j] / total[i]                  z[i, j] = y[j] / total[i]
 
-An array of which no axis is left, but for axes of size 1, is a number. One of zeros is cleared when a turn begins.
+An array of which no axis is left, but for axes of size 1, is a number. One of zeros is cleared in each turn.
 """
 
 from __future__ import annotations

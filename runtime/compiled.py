@@ -42,12 +42,12 @@ FEW = 100
 
 
 def text_of_stage(
-    specialised: Specialised, stage: str, fresh: bool = False, arguments: Sequence[Any] = ()
+    specialised: Specialised, stage: str, fresh: bool = False, arguments: Sequence[Any] | None = None
 ) -> str:
     """The program as Python at one of the stages it passes through.
 
-    `fresh`: no result shares memory with an argument or with another result. Of a program that is compiled
-    apart for large arguments, the text is the one for `arguments`.
+    `fresh`: no result shares memory with an argument or with another result. With `arguments`, the text is
+    the one that a call with them takes, whose loops may be shared among cores.
     """
     program, defaults = without_custom_calls(specialised.program), few_values(specialised)
     if stage == "core":
@@ -59,7 +59,8 @@ def text_of_stage(
     if stage == "loops":
         return print_program(numba_backend.compiled_form(loops_of(program)), defaults)
     if stage == "numba":
-        return numba_text(program, fresh, defaults, is_large(least_large(program), arguments))
+        shared = arguments is not None and is_large(least_large(program), arguments)
+        return numba_text(program, fresh, defaults, shared)
     raise ValueError(f"there is no stage {stage!r}; the stages are {', '.join(STAGES)}")
 
 

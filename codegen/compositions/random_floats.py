@@ -3,8 +3,8 @@
 M. Giles, Approximating the erfinv function (GPU Computing Gems, volume 2, 2010) for normal numbers: its
 polynomials, because JAX has them too, and the streams are to be the same. So its logarithm is XLA's as
 well: S. Moshier's rational function (Cephes, log1p), used up to sqrt(2) - 1 in magnitude, which loses
-two digits at that end. The sixteenth digit of a random number is of no consequence, but which number it
-is, is.
+two digits at that end; and so products and sums are rounded together where XLA does that. The sixteenth
+digit of a random number is of no consequence, but which number it is, is.
 """
 
 from __future__ import annotations
@@ -171,7 +171,9 @@ def uniform(key, shape, dtype, minval, maxval):
         if low == 0 and high == 1:
             return unit
         low, high = dtype.type(low), dtype.type(high)
-    return np.maximum(low, unit * (high - low) + low)
+    if dtype == np.float16:
+        return np.maximum(low, unit * (high - low) + low)
+    return np.maximum(low, multiply_add(unit, high - low, low))
 
 
 def polynomial(coefficients, x):

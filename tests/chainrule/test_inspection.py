@@ -222,6 +222,15 @@ def test_an_exported_gradient_with_helpers_for_numbers(tmp_path):
     assert "def digamma" in support and "threefry" not in support and "chainrule" not in support
 
 
+def test_an_exported_function_of_large_arrays(tmp_path):
+    def slopes(x):
+        return np.cos(np.linspace(0.0, 1.0, 100_000))[::1000] * x
+
+    cr.export(cr.jit(slopes), tmp_path)(2.0)
+    lines = run_outside(tmp_path, "from slopes import slopes; print(float(slopes(3.0)[99]))")
+    assert np.isclose(float(lines[0]), 3 * np.cos(99_000 / 99_999))
+
+
 def calls_back(x):
     cr.debug.callback(abs, x)
     return x

@@ -1,5 +1,7 @@
 """Random bits: Random123's published vectors, JAX's streams, and the same numbers eager and compiled."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -69,6 +71,29 @@ def test_floats_as_in_jax(dtype, run):
     np.testing.assert_array_equal(unit, JAX["uniform_" + dtype])
     np.testing.assert_array_equal(scaled, JAX["uniform_range_" + dtype])
     assert ulps(normal, JAX["normal_" + dtype]) <= 2
+
+
+@pytest.mark.parametrize("run", [lambda f: f, cr.jit], ids=["eager", "compiled"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_normal_numbers_that_are_hard_to_match(dtype, run):
+    """Of a million, the smallest, the largest, and where another log or two roundings end 3 units off."""
+    draw = run(lambda key: random.normal(key, (1_000_000,), dtype))
+    expected = JAX["normal_at_places_" + dtype]
+    for seed, places in enumerate(JAX["places_" + dtype]):
+        assert ulps(draw(random.key(seed))[places], expected[seed]) <= 2
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_normal_numbers_of_an_exported_program(dtype, tmp_path):
+    def draw(key):
+        return random.normal(key, (1000,), dtype)
+
+    cr.export(draw, tmp_path)(random.key(42))
+    program = "import numpy as np\nfrom draw import draw\n"
+    program += "np.save('drawn.npy', draw(np.array([0, 42], np.uint32)))"
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
+    assert "import chainrule" not in (tmp_path / "draw_support.py").read_text()
+    assert ulps(np.load(tmp_path / "drawn.npy"), JAX["normal_" + dtype]) <= 2
 
 
 INTEGERS = [
