@@ -60,6 +60,10 @@ logical_and(x, True) -> x
 logical_and(True, x) -> x
 logical_or(x, False) -> x
 logical_or(False, x) -> x
+logical_and(x, False) -> False
+logical_and(False, x) -> False
+logical_or(x, True) -> True
+logical_or(True, x) -> True
 copy(copy(x)) -> copy(x)
 """
 

@@ -159,7 +159,7 @@ WHERE = st.tuples(st.sampled_from([-1, 0, 1]), st.sampled_from([-1, 0, 1]), st.s
 STEP = st.tuples(st.sampled_from("xyz"), WHERE, st.sampled_from("xyz"), WHERE, st.booleans())
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(st.lists(STEP, min_size=1, max_size=4), st.booleans())
 def test_shifted_rows(steps, down):
     lines = ["def f(x, y, z):", f"    for k in range({'4, 0, -1' if down else '1, 5'}):"]

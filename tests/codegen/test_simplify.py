@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import chainrule as cr
 from chainrule.codegen.algebra import apply_algebra
 from chainrule.codegen.build import Builder
 from chainrule.codegen.core import BOOL, FLOAT, INT, ArrayType, Assign, Block, If, Variable, While, walk
@@ -283,3 +284,15 @@ def test_random_programs(seed):
     for step in (apply_algebra, remove_dead_code, simplify):
         for one, other in zip(evaluate(step(f), arguments), wanted):
             np.testing.assert_array_equal(one, other)
+
+
+def test_a_loop_that_never_runs():
+    def f(x, y):
+        for i in range(1):
+            n = 0
+            while n < 3 and i == 1:
+                n, x = n + 1, np.sin(x) * x
+        return np.sum(x) * y
+
+    assert "while" not in cr.source(f, stage="simplified")(np.ones(3), 2.0)
+    np.testing.assert_array_equal(cr.jit(cr.grad(f))(np.ones(3), 2.0), [2.0, 2.0, 2.0])
