@@ -12,6 +12,7 @@ from ..backends.numba import emit as numba_backend
 from ..backends.numba.failures import told
 from ..backends.numpy import emit as numpy_backend
 from ..codegen.additions import add_in_place
+from ..codegen.carried_values import carry_values
 from ..codegen.cleared import write_at_once
 from ..codegen.core import Assign, Program, Variable, walk
 from ..codegen.custom_calls import without_custom_calls
@@ -98,6 +99,7 @@ LOOPS = (
     simplify,
     hold_elements,
     write_own_rows,
+    carry_values,
     simplify,
 )
 
