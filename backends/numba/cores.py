@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
-# Handing work to a thread that waits took 20 to 60 microseconds (docs/performance.md).
+# Two threads took as long as one for work of 200 microseconds (docs/performance.md).
 WORTH_SHARING = 200e-6  # seconds
 PIECES = 8  # for each core, since some turns take longer than others
 PROBE = 16  # one part in so many is done before

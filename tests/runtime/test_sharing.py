@@ -234,7 +234,7 @@ def test_sizes_that_are_known_before():
 
 
 @given(programs())
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
 def test_programs_in_lanes(always, text):
     batch = np.random.default_rng(0).uniform(-1, 1, (40, 4)), np.linspace(-1, 1, 40)
     function = parse_text(text, {"np": np})
