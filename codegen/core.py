@@ -271,6 +271,15 @@ def walk(block: Block) -> Iterator[Statement]:
             yield from walk(inner)
 
 
+def assigned_in(loop: For | While) -> set[Variable]:
+    """The variables that get a value in each turn of a loop."""
+    found = set(bound_in(loop))
+    for block in blocks_of(loop):
+        for statement in walk(block):
+            found.update(statement.targets, bound_in(statement))
+    return found
+
+
 def uses_in(program: Program) -> Counter[Variable]:
     """How often each variable is read."""
     uses = Counter(variables_in(program.results))

@@ -45,6 +45,7 @@ from .core import (
     uses_in,
 )
 from .errors import Location
+from .lasting_arrays import is_zeros
 from .linear_functions import fewest_arguments, linear_function
 from .primitives.indexing import is_basic
 from .registry import PRIMITIVES
@@ -131,7 +132,7 @@ class Gatherer:
 
     def only_written(self, block: Block) -> set[Variable]:
         """Arrays of zeros that a single statement reads."""
-        made = (s.targets[0] for s in block.statements if isinstance(s, Assign) and is_zeros(s))
+        made = (s.targets[0] for s in block.statements if is_zeros(s))
         return {array for array in made if self.uses[array] == 1}
 
     def groups(self, run: list[Assign]) -> list[list[Shift]]:
@@ -265,10 +266,6 @@ class Gatherer:
         target = Variable(name, array.type.with_shape(shape))
         adopt(self.builder, Assign((target,), PRIMITIVES[primitive], operands, {}, self.builder.location))
         return target
-
-
-def is_zeros(statement: Assign) -> bool:
-    return statement.primitive is PRIMITIVES["zeros"]
 
 
 def is_everything(index: tuple) -> bool:

@@ -51,8 +51,8 @@ from .core import (
     Statement,
     Variable,
     While,
+    assigned_in,
     blocks_of,
-    bound_in,
     type_of,
     variables_in,
     walk,
@@ -172,7 +172,7 @@ class Holding:
             return False
         if any(isinstance(entry, Variable) and entry.type.shape for entry in access.index):
             return False
-        inside = bound_inside(loop)
+        inside = assigned_in(loop)
         if any(v in inside for v in variables_in(access.index)):
             return False
         for entry, size in zip(access.index, array.type.shape):
@@ -200,14 +200,6 @@ def added_directly(loop: For, addition: Assign) -> bool:
 def mentioned(statement: Statement) -> list[Variable]:
     operands = [statement.operands] if isinstance(statement, Assign) else [getattr(statement, "initial", ())]
     return list(variables_in(operands))
-
-
-def bound_inside(loop: For) -> set[Variable]:
-    """The variables that get a value in each turn of a loop."""
-    found = {loop.index, *loop.carried}
-    for statement in walk(loop.body):
-        found.update(statement.targets, bound_in(statement))
-    return found
 
 
 def hold_reading(loop: For, place: int, reading: Assign) -> Assign:

@@ -38,7 +38,19 @@ import re
 from dataclasses import dataclass, replace
 
 from .build import Builder
-from .core import Assign, Block, For, If, Operand, Program, Statement, Variable, While, bound_in, walk
+from .core import (
+    Assign,
+    Block,
+    For,
+    If,
+    Operand,
+    Program,
+    Statement,
+    Variable,
+    While,
+    assigned_in,
+    walk,
+)
 from .errors import Location
 from .inequalities import Form, impossible
 from .parts import Facts
@@ -80,7 +92,7 @@ class Hoisting:
         leaving: list[Violation] = []
         holds = list(holds)
         movable = loop is not None and not any(map(visible, walk(loop.body)))
-        inside = self.bound_inside(loop) if movable else set()
+        inside = assigned_in(loop) - {loop.index} if movable else set()
         for statement in block.statements:
             own = self.violations(statement)
             if own is None:
@@ -123,13 +135,6 @@ class Hoisting:
                 body, orelse = (self.block(b, holds, None)[0] for b in (statement.body, statement.orelse))
                 return replace(statement, body=body, orelse=orelse), []
         return statement, []
-
-    def bound_inside(self, loop: For) -> set[Variable]:
-        """The variables that get a value in each turn of a loop, but for its index."""
-        found = set(loop.carried)
-        for statement in walk(loop.body):
-            found.update(statement.targets, bound_in(statement))
-        return found
 
     def violations(self, statement: Statement) -> list[Violation] | None:
         """What a check of an index looks for; None if the statement is no such check."""

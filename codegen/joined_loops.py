@@ -36,6 +36,7 @@ from .core import (
     walk,
 )
 from .interchanged_loops import interchange_loops
+from .lasting_arrays import is_zeros
 from .renaming import Renaming
 from .roles import has_effect, reads_of
 from .row_loops import axes_of, may_be_joined, nested, written
@@ -186,10 +187,6 @@ class Joiner:
         if len(places) != 1 or loop.initial[places[0]] not in self.zeros:
             return None
         return writes_as_additions(loop, places[0], self.histories)
-
-
-def is_zeros(statement: Statement) -> bool:
-    return isinstance(statement, Assign) and statement.primitive.name == "zeros"
 
 
 def join(first: For, second: For) -> tuple[For, set[Variable]]:

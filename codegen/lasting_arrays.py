@@ -31,11 +31,9 @@ from .core import (
     Statement,
     Variable,
     While,
-    blocks_of,
-    bound_in,
+    assigned_in,
     uses_in,
     variables_in,
-    walk,
 )
 from .primitives.indexing import is_basic
 from .registry import PRIMITIVES
@@ -64,10 +62,7 @@ def outside(block: Block, uses: Counter[Variable]) -> Block:
 
 def lasting(loop: For | While, uses: Counter[Variable]) -> tuple[list[Statement], For | While]:
     """The zeros that can be made before a loop, and the loop that carries them on."""
-    inside = set(bound_in(loop))
-    for block in blocks_of(loop):
-        for statement in walk(block):
-            inside.update(statement.targets, bound_in(statement))
+    inside = assigned_in(loop)
     body, moved, carried, results = [], [], [], []
     fills = {s.operands[0]: s for s in loop.body.statements if is_fill(s)}
     for statement in loop.body.statements:

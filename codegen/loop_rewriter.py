@@ -6,7 +6,18 @@ from dataclasses import replace
 
 from .adopt import adopt, open_program
 from .build import Builder
-from .core import Assign, Block, For, Operand, Program, Statement, Variable, While, blocks_of, bound_in, walk
+from .core import (
+    Assign,
+    Block,
+    For,
+    Operand,
+    Program,
+    Statement,
+    Variable,
+    While,
+    assigned_in,
+    blocks_of,
+)
 from .linear import difference, least
 from .registry import PRIMITIVES
 
@@ -83,14 +94,6 @@ class LoopRewriter:
             if self.goes_through(loop, array.type.shape[0]):
                 found[statement.targets[0]] = array
         return found
-
-
-def assigned_in(loop: For) -> set[Variable]:
-    """The variables that get a value in each turn of a loop."""
-    found = set(bound_in(loop))
-    for statement in walk(loop.body):
-        found.update(statement.targets, bound_in(statement))
-    return found
 
 
 def is_operation(statement: Statement, name: str) -> bool:

@@ -23,8 +23,8 @@ from dataclasses import replace
 
 from .access import is_array
 from .adopt import adopt
-from .core import Assign, For, Operand, Program, Statement, Variable
-from .loop_rewriter import LoopRewriter, assigned_in, is_operation
+from .core import Assign, For, Operand, Program, Statement, Variable, assigned_in
+from .loop_rewriter import LoopRewriter, is_operation
 from .registry import PRIMITIVES
 
 

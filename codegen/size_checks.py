@@ -24,8 +24,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .adopt import adopt
-from .core import Assign, For, Program, Variable, variables_in
-from .loop_rewriter import LoopRewriter, assigned_in, is_operation
+from .core import Assign, For, Program, Variable, assigned_in, variables_in
+from .loop_rewriter import LoopRewriter, is_operation
 from .roles import has_effect
 
 
