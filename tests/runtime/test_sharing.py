@@ -39,7 +39,7 @@ def both(function, *arguments):
     return shared, text
 
 
-def root(a):
+def newton(a):
     x = a
     while abs(x * x - a) > 1e-12 * a:
         x = 0.5 * (x + a / x)
@@ -59,17 +59,17 @@ SOME = np.linspace(0.5, 90.0, 301)
 
 
 def test_lanes(always):
-    roots, text = both(cr.vmap(root), SOME)
-    assert "cores.share(root_turns, 0, n" in text
+    roots, text = both(cr.vmap(newton), SOME)
+    assert "cores.share(newton_turns, 0, n" in text
     np.testing.assert_allclose(roots, np.sqrt(SOME), rtol=1e-12)
-    slope, text = both(cr.vmap(cr.grad(root)), SOME)
+    slope, text = both(cr.vmap(cr.grad(newton)), SOME)
     assert "cores.share" in text
     np.testing.assert_allclose(slope, 0.5 / np.sqrt(SOME), rtol=1e-9)
 
 
 def test_lanes_backwards(always):
     weights = np.cos(SOME)
-    slope, text = both(cr.grad(lambda a: np.sum(cr.vmap(root)(a) * weights)), SOME)
+    slope, text = both(cr.grad(lambda a: np.sum(cr.vmap(newton)(a) * weights)), SOME)
     assert "cores.share" in text
     np.testing.assert_allclose(slope, 0.5 * weights / np.sqrt(SOME), rtol=1e-9)
 
@@ -188,7 +188,7 @@ def test_a_variable_called_cores(always):
 
 
 def test_many_callers_at_once(always):
-    f, found = cr.jit(cr.vmap(root)), {}
+    f, found = cr.jit(cr.vmap(newton)), {}
     f(SOME)
 
     def call(k):
@@ -206,7 +206,7 @@ def test_many_callers_at_once(always):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_process_has_threads_of_its_own(always):
-    f = cr.jit(cr.vmap(root))
+    f = cr.jit(cr.vmap(newton))
     expected = f(SOME)
     child = os.fork()
     if child == 0:
