@@ -69,13 +69,13 @@ class Survey:
         self.versions = Union()
         self.operations: defaultdict[Variable, list[tuple[Block, str, int]]] = defaultdict(list)
         self.others: set[Variable] = set()
-        self.found: list[tuple[Variable, Block, str]] = []
+        self.found: list[tuple[Variable, Block, Assign]] = []
         self.walk(program.body)
         outside = {*program.parameters, *variables_in(program.results), *self.others}
-        lists = {self.of(v) for v in outside if is_stack(v)}
-        for place, (variable, block, name) in enumerate(self.found):
-            if self.of(variable) not in lists and not variable.type.element.shape:
-                self.operations[self.of(variable)].append((block, name, place))
+        self.lists = {self.of(v) for v in outside if is_stack(v)}
+        for place, (variable, block, made) in enumerate(self.found):
+            if self.of(variable) not in self.lists and not variable.type.element.shape:
+                self.operations[self.of(variable)].append((block, made.primitive.name, place))
         self.counts = {stack: self.first_alike(stack) for stack in self.operations}
 
     def of(self, variable: Variable) -> Variable:
@@ -101,7 +101,7 @@ class Survey:
             return
         self.unite(*stacks)
         if statement.primitive.name in OPERATIONS:
-            self.found.append((stacks[0], block, statement.primitive.name))
+            self.found.append((stacks[0], block, statement))
         else:
             self.others.add(stacks[0])
 

@@ -3,7 +3,8 @@
 A cluster is a set of statements computed by one nest: its outputs are stored, the rest are computed where
 they are read and never stored. Clusters grow from the last statement back, only as long as
 
-- an elementwise result that is not stored is read at one place only, so that nothing is computed twice;
+- an elementwise result that is not stored is read at one place only, or costs too little to be stored
+  (recomputed.py);
 - what is stored and also read in the nest is read at the element just stored, and no result of a reduction
   or of a write is read in it;
 - an array that is written in place is read, if at all, at the element about to be written, or at elements
@@ -19,6 +20,7 @@ from typing import Any
 
 from .access import TRACE, gathers, indexed, is_array, is_one, loop_dims, sources
 from .core import Assign, Block, Dimension, Operand, Statement, Variable, variables_in
+from .recomputed import is_worth_repeating
 from .roles import ELEMENTWISE, elements_read, has_effect, is_view, kind_of, reads_of
 
 LARGEST = 120
@@ -310,10 +312,14 @@ class Clusters:
             target = self.statements[position].targets[0]
             places = seen.get(target, set())
             if position not in cluster.outputs:
-                if len(places) != 1 or gathers(*places):
+                if not places or any(map(gathers, places)):
                     return False
-                dims = sorted(loop_dims(*places))
-                if dims != loops[: len(dims)]:
+                dims = [sorted(loop_dims(place)) for place in places]
+                if len(places) == 1 and dims[0] != loops[: len(dims[0])]:
+                    return False
+                if len(places) > 1 and (
+                    any(own != loops for own in dims) or not is_worth_repeating(self, position, len(places))
+                ):
                     return False
             elif places and (self.kinds[position] not in ELEMENTWISE or places != {identity}):
                 return False

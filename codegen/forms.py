@@ -17,7 +17,18 @@ import numpy as np
 from .core import ArrayType, Assign, Operand, StackType, Variable, type_of
 from .primitives.promotion import common_dtype
 from .registry import array_scalar
-from .trees import attribute, call, constant, dtype_tree, list_tree, method, subscript, tuple_tree, unary
+from .trees import (
+    attribute,
+    call,
+    constant,
+    dtype_tree,
+    infix,
+    list_tree,
+    method,
+    subscript,
+    tuple_tree,
+    unary,
+)
 
 if TYPE_CHECKING:
     from .expressions import Expressions
@@ -353,6 +364,15 @@ def conjugate(statement: Assign, to: Expressions) -> Tree:
     if type_of(x).dtype.kind == "b" and not weak_operand(x):
         return method(to.tree(x), "conjugate")
     return to.weak(statement, call("np.conj", *to.operands(statement)))
+
+
+@form("row")
+def row(statement: Assign, to: Expressions) -> Tree:
+    array, start, size, shape = statement.operands
+    first, count = to.tree(start, True), to.tree(size, True)
+    end = count if is_int(start, 0) else infix("+", to.tree(start, True), count)
+    part = subscript(to.tree(array), gast.Slice(None if is_int(start, 0) else first, end, None))
+    return part if len(shape) == 1 else method(part, "reshape", to.tree(shape, True))
 
 
 @form("stack")

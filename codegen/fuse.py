@@ -32,6 +32,7 @@ from .least_size import least_size
 from .nests import write_nest
 from .outputs import region
 from .registry import PRIMITIVES
+from .repeated import repeat
 from .reread import reread
 from .roles import kind_of
 
@@ -77,6 +78,9 @@ class Fuser:
         block = Block(self.with_copies(block.statements), block.results)
         clusters = self.clusters(block, outer)
         again = reread(clusters, block) if self.merge else None
+        if again is not None:
+            block, clusters = again, self.clusters(again, outer)
+        again = repeat(clusters, block, lambda block: self.clusters(block, outer)) if self.merge else None
         if again is not None:
             block, clusters = again, self.clusters(again, outer)
         checks = [(k, s.operands) for k, s in enumerate(block.statements) if is_check(s)]

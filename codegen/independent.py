@@ -1,7 +1,7 @@
 """Loops whose turns do not depend on each other, and so may be done in any order, or at the same time.
 
 Each turn writes, and of what is written reads, only the part of an array that has the loop's index along one
-axis. What is marked is the outermost loops of a program:
+axis, or else reduces (reductions.py). What is marked is the outermost loops of a program:
 
 >>> import numpy as np
 >>> from .build import Builder
@@ -24,7 +24,7 @@ False
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from .access import is_array
@@ -42,14 +42,16 @@ from .core import (
     uses_in,
     variables_in,
 )
+from .reductions import reductions
 
 CHECKS = ("check", "check_same", "check_index")
+FEW = 64  # turns that are not worth a function of their own
 
 
 def mark_independent(program: Program) -> Program:
     """The program with those of its outermost loops marked whose turns do not depend on each other."""
     marked = [
-        replace(s, independent=True) if isinstance(s, For) and is_independent(s) else s
+        replace(s, independent=True) if isinstance(s, For) and may_be_shared(s) else s
         for s in program.body.statements
     ]
     return Program(program.name, program.parameters, Block(marked, program.body.results))
@@ -63,7 +65,7 @@ def confirm_independent(program: Program) -> Program:
     def confirmed(loop: For) -> bool:
         ends = zip(loop.carried, loop.initial, loop.targets)
         own = [c for c, initial, target in ends if not uses[target] and (initial in made or not is_array(c))]
-        return is_independent(loop, own)
+        return is_independent(loop, own, reductions(loop))
 
     statements = [
         replace(s, independent=confirmed(s)) if isinstance(s, For) and s.independent else s
@@ -77,10 +79,21 @@ def is_fresh(statement: Statement) -> bool:
     return isinstance(statement, Assign) and statement.primitive.name in ("empty", "zeros")
 
 
-def is_independent(loop: For, own: Sequence[Variable] = ()) -> bool:
-    """Whether the turns of a loop do not depend on each other; nothing in `own` is read in another turn."""
-    numbers = [k for k, carried in enumerate(loop.carried) if carried not in own]
-    if not counts_up(loop) or not numbers:
+def may_be_shared(loop: For) -> bool:
+    """Whether the turns of a loop are not few, and do not depend on each other but for what they reduce."""
+    known = isinstance(loop.start, int) and isinstance(loop.stop, int)
+    short = known and abs(loop.stop - loop.start) < FEW
+    return not short and is_independent(loop, (), reductions(loop))
+
+
+def is_independent(loop: For, own: Sequence[Variable] = (), reduced: Collection[int] = ()) -> bool:
+    """Whether the turns of a loop do not depend on each other.
+
+    Nothing in `own` is read in another turn; in the places of `reduced` is what may be reduced in any order.
+    """
+    places = [k for k, carried in enumerate(loop.carried) if carried not in own]
+    numbers = [k for k in places if k not in reduced]
+    if not counts_up(loop) or not places:
         return False
     if not all(is_array(loop.carried[k]) and is_array(loop.initial[k]) for k in numbers):
         return False

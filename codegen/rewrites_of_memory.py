@@ -8,7 +8,7 @@ import numpy as np
 
 from .alias import basic, is_view
 from .build import freeze
-from .core import ArrayType, Operand, Variable, type_of
+from .core import ArrayType, Operand, Variable, type_of, variables_in
 from .identities import Call, filling_of, is_number
 from .registry import PRIMITIVES, array_scalar
 from .rewrites import rewrite
@@ -147,6 +147,21 @@ def write_all(r: Rewriter, of: ArrayType, x: Operand, index: tuple, value: Opera
     )
     same = r.same_type(type_of(value), of.with_shape(tuple(left)))
     return Call(PRIMITIVES["reshape"], (value, of.shape), {}) if same else None
+
+
+@rewrite("setitem")
+def write_all_backwards(r: Rewriter, of: ArrayType, x: Operand, index: tuple, value: Operand, **static: Any):
+    """x[::-1] = v -> v[::-1]"""
+    backwards = slice(None, None, -1)
+    if not any(is_slice(entry, backwards) for entry in index) or not r.same_type(type_of(value), of):
+        return None
+    forwards = tuple(slice(None) if is_slice(entry, backwards) else entry for entry in index)
+    return Call(PRIMITIVES["getitem"], (value, index), {}) if whole(r, x, forwards) else None
+
+
+def is_slice(entry: Operand, known: slice) -> bool:
+    """Whether an entry of an index is a slice that no variable is part of."""
+    return isinstance(entry, slice) and not any(variables_in(entry)) and entry == known
 
 
 @rewrite("setitem")

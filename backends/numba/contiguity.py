@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from ...codegen.core import Assign, Block, For, If, Operand, Variable, While, walk
 
-FRESH = frozenset({"zeros", "ones", "empty", "full", "copy", "matmul"})
+FRESH = frozenset({"zeros", "ones", "empty", "full", "copy", "matmul", "row"})
 
 
 def contiguous_in(body: Block) -> set[Variable]:

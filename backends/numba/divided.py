@@ -34,12 +34,12 @@ from ...codegen.core import (
 )
 from ...codegen.independent import is_fresh
 from ...codegen.inlining import reassemble
-from ...codegen.naming import name_variables
+from ...codegen.naming import name_variables, unique
 from ...codegen.renaming import Renaming
 from ...codegen.roles import has_effect
 from ...codegen.trees import assign, call, constant, infix, name, statement, stored, tuple_tree
+from .counting import counting_from
 
-FEW = 64  # turns that are not worth a function of their own
 WIDE = ("float64", "int64", "complex128", "bool")
 
 Tree = Any
@@ -79,7 +79,8 @@ class Divided:
         given = tuple(dict.fromkeys(variable for variable in read if variable not in own))
         first, end = Variable("start", INT), Variable("stop", INT)
         targets = tuple(Variable(c.name, c.type) for c in loop.carried)
-        some = replace(loop, targets=targets, start=first, stop=end, step=1)
+        least = loop.start if loop.step == 1 else loop.stop + 1
+        some = counting_from(replace(loop, targets=targets, start=first, stop=end, step=1), least)
         program = self.function("turns", [*tapes, some], given, (), (first, end))
         turns = (loop.start, loop.stop) if loop.step == 1 else (after(loop.stop), after(loop.start))
         self.parts.append(Part(program, given, (), turns))
@@ -87,7 +88,10 @@ class Divided:
             self.names[target] = self.name(array)
 
     def name(self, variable: Variable) -> str:
-        return self.names.setdefault(variable, variable.name or "value")
+        """A variable's name; one that the whole has only inside an expression gets one of its own."""
+        if variable not in self.names:
+            self.names[variable] = unique(variable.name or "value", set(self.names.values()))
+        return self.names[variable]
 
     def function(self, what: str, statements: list, given: tuple, gives: tuple, more: tuple = ()) -> Program:
         """A program of its own, with the names that its variables have in the whole."""
@@ -130,17 +134,12 @@ def shared_loops(program: Program) -> list[For]:
     made = {parameter for parameter in program.parameters if isinstance(parameter.type, StackType)}
     shared = []
     for place, one in enumerate(program.body.statements):
-        if isinstance(one, For) and one.independent and not is_short(one):
+        if isinstance(one, For) and one.independent:
             later = free_variables(Block(program.body.statements[place:], program.results))
             if not made.intersection(later):
                 shared.append(one)
         made.update(target for target in one.targets if isinstance(target.type, StackType))
     return shared
-
-
-def is_short(loop: For) -> bool:
-    known = isinstance(loop.start, int) and isinstance(loop.stop, int)
-    return known and abs(loop.stop - loop.start) < FEW
 
 
 def tapes_of(program: Program, shared: list[For]) -> dict[For, list[Assign]]:

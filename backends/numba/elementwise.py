@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...codegen import python_arithmetic
 from ...codegen.core import BOOL, FLOAT, ArrayType, Assign, Operand, Variable, type_of
 from ...codegen.expand import Expander
 from ...codegen.primitives.promotion import COMPARISONS, promoted_as
@@ -60,12 +61,27 @@ VECTORISED = {
 }  # fmt: skip
 # These are not to be computed in any other way.
 TO_THE_LAST_BIT = {"multiply_add": {"f": "fma", "d": "fma"}, "xla_log": {"f": "xla_logf", "d": "xla_log"}}
+# The processor itself has these for vectors.
+OF_VECTORS = frozenset(
+    {"add", "subtract", "multiply", "divide", "floor_divide", "remainder", "negative", "positive",
+     "absolute", "fabs", "square", "sqrt", "reciprocal", "minimum", "maximum", "fmin", "fmax", "floor",
+     "ceil", "trunc", "rint", "where", "astype", "isnan", "isinf", "isfinite", "bitwise_and",
+     "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift", *COMPARISONS, *TRUTH}
+)  # fmt: skip
 # What a loop does to numbers that it carries only for this, in any order, so that it becomes vectors.
 ANY_ORDER = {"add": "plus", "maximum": "larger", "minimum": "smaller"}
 # A loop that carries other numbers runs one round at a time: the C library is faster at these.
 FASTER_ALONE = frozenset({"log", "log2", "power", "expit"})
 # Exponents that are written out as products.
 SMALL = 8
+
+
+def on_vectors(statement: Assign) -> bool:
+    """Whether a loop that does this operation on numbers becomes one over vectors."""
+    name, of = statement.primitive.name, statement.targets[0].type
+    if name == "astype":
+        return not (of.weak and of.dtype.kind == "i" and type_of(statement.operands[0]).dtype.kind == "f")
+    return name in OF_VECTORS or (name in VECTORISED and of.dtype.char in "fd")
 
 
 def cast(to: Expander, operand: Operand, dtype: Any) -> Operand:
@@ -120,8 +136,7 @@ def lower(to: Expander, statement: Assign) -> Operand | None:
     ufunc = getattr(np, name, None)
     if not isinstance(ufunc, np.ufunc):
         return None
-    python = all(of.weak for of in types) and not statement.static.get("weak")
-    if python:
+    if python_arithmetic.is_python(statement):
         return python_operation(to, statement, types)
     dtypes = loop_dtypes(ufunc, types)
     if name in TRUTH:
@@ -137,7 +152,7 @@ def lower(to: Expander, statement: Assign) -> Operand | None:
         )
         return to.assign(forms.cast, target.type, wide, dtype=dtypes[-1], source=np.dtype(float))
     operands = promoted(to, name, operands, dtypes)
-    if name in ANY_ORDER and to.waiting is not None and operands[0] in to.sums:
+    if name in ANY_ORDER and to.waiting is not None and operands[0] in to.sums and dtypes[-1].kind == "f":
         called = forms.elementary(ANY_ORDER[name])
         return to.assign(called, target.type, *(cast(to, o, dtypes[-1]) for o in operands))
     if dtypes[0].kind == "b" and name in LOGIC:
@@ -224,11 +239,9 @@ def nonzero(to: Expander, divisor: Operand) -> bool:
 def python_operation(to: Expander, statement: Assign, types: list[ArrayType]) -> Operand | None:
     """An operation on Python scalars, with Python's errors."""
     name, target, operands = statement.primitive.name, statement.targets[0], statement.operands
-    if name in DIVISIONS and not nonzero(to, operands[1]):
-        defined = to.assign("not_equal", BOOL, operands[1], 0)
-        check(to, defined, *refused_division(name, types))
-    if name == "power" and target.type.dtype.kind == "f":
-        check_power(to, *operands)
+    may_be_refused = target.type.dtype.kind == "f" if name == "power" else not nonzero(to, operands[-1])
+    if may_be_refused:
+        check_python(to, name, operands, types)
     truth = all(of.dtype.kind == "b" for of in types)
     if name in TRUTH:
         operands = tuple(cast(to, operand, bool) for operand in operands)
@@ -244,6 +257,13 @@ def python_operation(to: Expander, statement: Assign, types: list[ArrayType]) ->
         dtype = target.type.dtype
         return power(to, statement, (dtype, dtype, dtype))
     return to.assign(name, target.type, *operands)
+
+
+def check_python(to: Expander, name: str, operands: tuple, types: list[ArrayType]) -> None:
+    """Checks for what Python refuses to compute."""
+    emit = lambda called, *of: to.assign(called, FLOAT if called == "floor" else BOOL, *of)
+    for why, wrong in python_arithmetic.refused(emit, name, operands):
+        check(to, emit("logical_not", wrong), *REFUSALS[why](name, types))
 
 
 def refused_division(name: str, types: list[ArrayType]) -> tuple[str, str]:
@@ -262,23 +282,12 @@ def refusal(function: Callable, *arguments: Any) -> tuple[str, str]:
     raise AssertionError(f"{function} accepts {arguments}")
 
 
-def check_power(to: Expander, base: Operand, exponent: Operand) -> None:
-    """Python refuses zero to a negative power, and gives a complex number for a fractional one below zero."""
-
-    def refuse(base_is: str, exponent_is: Operand, exception: str, message: str) -> None:
-        wrong = to.assign(base_is, BOOL, base, 0)
-        if exponent_is is not True:
-            wrong = to.assign("logical_and", BOOL, wrong, exponent_is)
-        check(to, to.assign("logical_not", BOOL, wrong), exception, message)
-
-    known = not isinstance(exponent, Variable)
-    if not known or exponent < 0:
-        negative = known or to.assign("less", BOOL, exponent, 0)
-        refuse("equal", negative, *refusal(operator.pow, 0.0, -1.0))
-    if type_of(exponent).dtype.kind == "f" and not (known and exponent.is_integer()):
-        fractional = known or to.assign("not_equal", BOOL, exponent, to.assign("floor", FLOAT, exponent))
-        message = "a negative number to a fractional power is complex: make one of them complex"
-        refuse("less", fractional, "ValueError", message)
+IMAGINARY = "a negative number to a fractional power is complex: make one of them complex"
+REFUSALS: dict[str, Callable[[str, list[ArrayType]], tuple[str, str]]] = {
+    python_arithmetic.DIVISION: refused_division,
+    python_arithmetic.NEGATIVE_POWER: lambda name, types: refusal(operator.pow, 0.0, -1.0),
+    python_arithmetic.FRACTIONAL_POWER: lambda name, types: ("ValueError", IMAGINARY),
+}
 
 
 def power(to: Expander, statement: Assign, dtypes: tuple[np.dtype, ...]) -> Operand:

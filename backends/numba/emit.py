@@ -52,19 +52,24 @@ from ...codegen.independent import confirm_independent, mark_independent
 from ...codegen.inplace import write_in_place
 from ...codegen.invariants import hoist_invariants
 from ...codegen.joined_loops import join_loops
+from ...codegen.lanes_in_step import lanes_in_step
 from ...codegen.lasting_arrays import make_once
+from ...codegen.pieces import reduce_in_pieces
 from ...codegen.printing import NO_DEFAULTS, Defaults, callbacks_import, to_tree
 from ...codegen.registered import imports_of
 from ...codegen.row_products import multiply_rows_at_once
 from ...codegen.running_sums import sum_in_place
 from ...codegen.size_checks import hoist_size_checks
 from ...codegen.smaller_arrays import make_arrays_smaller
+from ...codegen.stack_rows import stacks_in_rows
 from ...codegen.summed_products import sum_products_at_once
 from ...codegen.trees import assign, call, constant, name, stored, tuple_tree
 from ...codegen.turned_arrays import turn_arrays
 from ...codegen.unparse import unparse_with_locations
 from ..numpy.emit import LOADED, Text
+from .counting import with_counted_pieces
 from .divided import Divided, divide, driver
+from .elementwise import on_vectors
 from .lower import in_library, lower
 
 SUPPORT, ELEMENTARY, CORES = "chainrule_support", "chainrule_elementary", "chainrule_cores"
@@ -87,6 +92,7 @@ AFTER_FUSING = (
     make_arrays_smaller,
     turn_arrays,
     confirm_independent,
+    stacks_in_rows,
     stacks_in_arrays,
 )
 
@@ -96,6 +102,7 @@ def compiled_form(
     owned_parameters: Iterable[Variable] = (),
     fresh_results: bool = False,
     merge: bool = True,
+    shared: bool = False,
 ) -> Program:
     """The loop program with its writes in place: what is emitted.
 
@@ -108,6 +115,8 @@ def compiled_form(
     program = fuse(write_in_place(program, owned), merge, in_library)
     for step in AFTER_FUSING if merge else (stacks_in_arrays,):
         program = step(program)
+    if shared:
+        program = reduce_in_pieces(lanes_in_step(program, on_vectors))
     return write_in_place(program, owned, fresh_results)
 
 
@@ -122,7 +131,8 @@ def emit(
 
     `shared`: loops whose turns do not depend on each other are written so that cores can share them.
     """
-    lowered, calls = lower(compiled_form(program, **options))
+    lowered, calls = lower(compiled_form(program, shared=shared, **options))
+    lowered = with_counted_pieces(lowered)
     divided = divide(lowered) if shared else None
     programs = [lowered] if divided is None else [part.program for part in divided.parts]
     compiled = [compiled_function(one, defaults, cache, nogil=divided is not None) for one in programs]
@@ -286,11 +296,13 @@ def load(text: str, name: str, directory: str | os.PathLike | None = None, store
     locations: dict[int, Location] = getattr(text, "locations", {})
     LOADED[str(path)] = locations
     MODULES[path] = module
-    if store is not None:
-        from .machine_code import keep
+    from .machine_code import keep
+    from .pipeline import compile_with
 
-        for called, function in vars(module).items():
-            if hasattr(function, "py_func") and called.removeprefix("compiled_").startswith(name):
+    for called, function in vars(module).items():
+        if hasattr(function, "py_func"):
+            compile_with(function, module)
+            if store is not None and called.removeprefix("compiled_").startswith(name):
                 keep(function, store, text)
     return getattr(module, name)
 

@@ -40,7 +40,7 @@ RULES: dict[str, Callable[[Lowering, Assign], Operand | None]] = {}  # noqa: F82
 # These print for Numba as they do for NumPy.
 SAME = frozenset(
     {"size", "arange", "transpose", "broadcast_to", "nonzero", "count_nonzero", "stack", "pop",
-     }
+     "row"}
 )
 # These have no scalar form in Numba: they are called on whole arrays.
 LIBRARY = frozenset(

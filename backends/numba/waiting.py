@@ -42,7 +42,7 @@ def sums(loop: For) -> frozenset[Variable]:
         if isinstance(statement, Assign)
         and statement.primitive.name in ("add", "maximum", "minimum")
         and isinstance(statement.operands[0], Variable)
-        and statement.targets[0].type.dtype.char in "fd"
+        and statement.targets[0].type.dtype.char in "fdl"
     }
     ends = zip(loop.carried, loop.body.results)
     return frozenset(carried for carried, end in ends if read[carried] == 1 and (carried, end) in added)

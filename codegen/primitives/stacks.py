@@ -37,7 +37,17 @@ def longer_type(builder, array):
     return array.type.with_shape((builder.dimension_add(array.type.shape[0], array.type.shape[0]),))
 
 
+def row(array, start, size, shape):
+    """Room in an array of one axis for another array, which from there on nothing else reads or writes."""
+    return array[start : start + size].reshape(shape)
+
+
+def row_type(builder, array, start, size, shape):
+    return array.type.with_shape(shape)
+
+
 stack = primitive("stack", lambda element=None: [], stack_type, allocates=True)
 push = primitive("push", lambda stack, value: [*stack, value], push_type, destructive=True)
 pop = primitive("pop", lambda stack: (stack[:-1], stack[-1]), pop_type, destructive=True)
 longer = primitive("longer", longer, longer_type, printed="longer")
+row = primitive("row", row, row_type, allocates=True)

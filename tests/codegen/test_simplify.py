@@ -88,6 +88,7 @@ CASES = [
     ("x", lambda m, x, y: m.index_add(m.setitem(x, (1,), 0.0), (1,), m.getitem(x, (1,)))),
     ("y + 2.0", lambda m, x, y: m.add(y, m.getitem(m.setitem(x, (1,), 2.0), (1,)))),
     ("y", lambda m, x, y: m.setitem(x, (slice(None),), y)),
+    ("y[::-1]", lambda m, x, y: m.setitem(x, (slice(None, None, -1),), y)),
     ("y", lambda m, x, y: m.index_add(m.zeros((4,), dtype=float), (slice(None),), y)),
     ("4", lambda m, x, y: m.size(x, axis=0)),
     ("x * y / y", lambda m, x, y: m.negative(m.divide(m.multiply(m.negative(x), y), y))),

@@ -33,10 +33,20 @@ def chainrule_calls(row: Row, cotangent: Any, arguments: tuple) -> dict[str, Cal
     primal = cr.jit(row.function)
     gradient = cr.jit(measured_derivative(row))
     # a compiled function writes into its arguments where the function does; a gradient does not
+    own = own_arrays(row, arguments)
     return {
-        "primal": lambda: primal(*copied(arguments)),
+        "primal": lambda: primal(*own()),
         "gradient": lambda: gradient(cotangent, *arguments),
     }
+
+
+def own_arrays(row: Row, arguments: tuple) -> Callable[[], tuple]:
+    """What gives the arguments for one call of the row's function: those that it writes into are copies."""
+    given = copied(arguments)
+    row.function(*given)
+    pairs = zip(arguments, given, strict=True)
+    written = [isinstance(a, np.ndarray) and not np.array_equal(a, b, equal_nan=True) for a, b in pairs]
+    return lambda: tuple(a.copy() if is_written else a for a, is_written in zip(arguments, written))
 
 
 def hand_calls(row: Row, cotangent: Any, arguments: tuple) -> dict[str, Callable]:
@@ -87,10 +97,10 @@ def autograd_calls(row: Row, cotangent: Any, arguments: tuple) -> dict[str, Call
 def all_calls(row: Row, quick: bool, ports: bool) -> dict[str, Callable]:
     """Every contender of a row; those that are not installed are absent."""
     cotangent, arguments = row.make(quick)
-    fresh = copied(arguments)
+    own = own_arrays(row, copied(arguments))
     found = chainrule_calls(row, cotangent, arguments) | hand_calls(row, cotangent, arguments)
     found |= jax_calls(row, cotangent, arguments, ports)
     if ports:
         found |= autograd_calls(row, cotangent, arguments)
-        found["numpy_primal"] = lambda: row.function(*copied(fresh))
+        found["numpy_primal"] = lambda: row.function(*own())
     return found

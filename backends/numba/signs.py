@@ -1,0 +1,101 @@
+"""Which variables of a function in Numba's form are never negative: as indices they need no wrapping around.
+
+This is assumed of every variable, and taken back where an assignment may make one negative, until nothing
+changes. What is computed from sizes and counters of loops is then left.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections import defaultdict
+from typing import Any
+
+from numba.core import ir
+
+Names = set[str]
+
+KEEPING = (operator.add, operator.iadd, operator.mul, operator.imul, operator.floordiv, operator.ifloordiv)
+
+
+class Signs:
+    """The variables of a function that are never negative, and those in each tuple."""
+
+    def __init__(self, blocks: dict):
+        self.made: dict[str, list] = defaultdict(list)
+        for block in blocks.values():
+            for inst in block.find_insts(ir.Assign):
+                self.made[inst.target.name].append(inst.value)
+        self.natural = self.found(set(self.made))
+
+    def found(self, names: Names) -> Names:
+        """Those of some names whose assignments all give no negative number, if these names stand for none."""
+        while True:
+            kept = {name for name in names if all(self.is_natural(value, names) for value in self.made[name])}
+            if len(kept) == len(names):
+                return kept
+            names = kept
+
+    def is_natural(self, value: Any, names: Names) -> bool:
+        if isinstance(value, (ir.Const, ir.Global, ir.FreeVar)):
+            return type(value.value) is int and value.value >= 0
+        if isinstance(value, ir.Var):
+            return value.name in names
+        if not isinstance(value, ir.Expr):
+            return False
+        if value.op in ("binop", "inplace_binop"):
+            return value.fn in KEEPING and value.lhs.name in names and value.rhs.name in names
+        if value.op == "cast":
+            return value.value.name in names
+        if value.op == "static_getitem":
+            return self.is_shape(value.value)
+        return value.op == "pair_first" and self.counts_in(value.value, names)
+
+    def only(self, variable: Any) -> Any:
+        """What a variable is, if it is assigned once, through other names of it."""
+        values = self.made.get(variable.name, ())
+        if len(values) != 1:
+            return None
+        return self.only(values[0]) if isinstance(values[0], ir.Var) else values[0]
+
+    def is_shape(self, variable: Any) -> bool:
+        return is_expression(found := self.only(variable), "getattr") and found.attr == "shape"
+
+    def counts_in(self, variable: Any, names: Names) -> bool:
+        """Whether a variable holds the next turn of a loop over a range without negative numbers."""
+        for op in ("iternext", "getiter", "call"):
+            if not is_expression(found := self.only(variable), op):
+                return False
+            variable = found.func if op == "call" else found.value
+        called = self.only(variable)
+        if not isinstance(called, ir.Global) or called.value is not range or found.kws:
+            return False
+        return self.is_range_of_naturals(found.args, names)
+
+    def is_range_of_naturals(self, bounds: list, names: Names) -> bool:
+        """Whether a range goes up from a number that is not negative, or down to one or to 0."""
+        if len(bounds) < 3:
+            return len(bounds) == 1 or bounds[0].name in names
+        step, stop = self.integer(bounds[2]), self.integer(bounds[1])
+        if step is None:
+            return False
+        return bounds[0].name in names if step > 0 else bounds[1].name in names or stop == -1
+
+    def integer(self, variable: Any) -> int | None:
+        """The number in a variable, if it is known."""
+        found = self.only(variable)
+        if is_expression(found, "unary") and found.fn is operator.neg:
+            inner = self.integer(found.value)
+            return None if inner is None else -inner
+        known = isinstance(found, (ir.Const, ir.Global, ir.FreeVar)) and type(found.value) is int
+        return found.value if known else None
+
+    def items(self, variable: Any, count: int) -> list[str | None]:
+        """The variables that a tuple was made of, where that is known."""
+        found = self.only(variable)
+        if is_expression(found, "build_tuple") and len(found.items) == count:
+            return [item.name for item in found.items]
+        return [None] * count
+
+
+def is_expression(value: Any, op: str) -> bool:
+    return isinstance(value, ir.Expr) and value.op == op

@@ -1,0 +1,49 @@
+"""Where Python refuses to compute with its own numbers, and NumPy does not.
+
+>>> from .build import Builder
+>>> from .core import FLOAT
+>>> from .registry import PRIMITIVES
+>>> builder, x = Builder(), Variable("x", FLOAT)
+>>> emit = lambda name, *operands: builder.emit(PRIMITIVES[name], *operands)
+>>> [why for why, _ in refused(emit, "divide", (1.0, x))]
+['division by zero']
+>>> [why for why, _ in refused(emit, "power", (x, -0.5))]
+['zero to a negative power', 'a negative number to a fractional power']
+>>> list(refused(emit, "divide", (x, 2.0))), list(refused(emit, "power", (x, 2)))
+([], [])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from .core import Assign, Operand, Variable, type_of
+
+DIVISIONS = ("divide", "floor_divide", "remainder")
+DIVISION, NEGATIVE_POWER, FRACTIONAL_POWER = (
+    "division by zero",
+    "zero to a negative power",
+    "a negative number to a fractional power",
+)
+
+
+def is_python(statement: Assign) -> bool:
+    """Whether an operation is Python's own, on Python's numbers."""
+    return all(type_of(operand).weak for operand in statement.operands) and not statement.static.get("weak")
+
+
+def refused(emit: Callable[..., Operand], name: str, operands: tuple) -> Iterator[tuple[str, Operand]]:
+    """Why Python may refuse an operation, and whether it does: of floats, where the operation is a power."""
+    if name in DIVISIONS and (isinstance(operands[1], Variable) or operands[1] == 0):
+        yield DIVISION, emit("equal", operands[1], 0)
+    if name != "power":
+        return
+    base, exponent = operands
+    known = not isinstance(exponent, Variable)
+    if not known or exponent < 0:
+        zero = emit("equal", base, 0)
+        yield NEGATIVE_POWER, zero if known else emit("logical_and", zero, emit("less", exponent, 0))
+    if type_of(exponent).dtype.kind == "f" and not (known and exponent.is_integer()):
+        negative = emit("less", base, 0)
+        fractional = known or emit("not_equal", exponent, emit("floor", exponent))
+        yield FRACTIONAL_POWER, negative if known else emit("logical_and", negative, fractional)

@@ -1,0 +1,47 @@
+"""Values that cost less to compute again than to store have no array; the others have one."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from chainrule.codegen.core import Assign, walk
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "backends" / "numba"))
+from programs import fused  # noqa: E402
+
+X = np.random.default_rng(3).standard_normal((7, 5))
+LATER, EARLIER = (slice(1, None),), (slice(None, -1),)
+
+
+def arrays(made):
+    return sum(isinstance(s, Assign) and s.primitive.name == "empty" for s in walk(made.body))
+
+
+def difference(call, x):
+    return call("subtract", call("getitem", x, LATER), call("getitem", x, EARLIER))
+
+
+@pytest.mark.parametrize("primitive, count", [("negative", 1), ("exp", 2)])
+def test_a_flux_is_stored_only_if_it_costs_much(primitive, count):
+    made = fused(lambda call, x: difference(call, call(primitive, difference(call, x))), X)
+    assert arrays(made) == count
+
+
+def test_all_that_makes_a_flux_counts():
+    def f(call, x, terms):
+        flux = difference(call, x)
+        for _ in range(terms):
+            flux = call("add", call("multiply", flux, 0.5), 1.0)
+        return difference(call, flux)
+
+    assert [arrays(fused(lambda call, x: f(call, x, terms), X)) for terms in (2, 5)] == [1, 2]  # noqa: B023
+
+
+def test_what_fewer_loops_need_is_stored():
+    def f(call, x):
+        y = call("multiply", x, 2.0)
+        return call("multiply", call("getitem", y, (slice(None), None)), call("getitem", y, (None,)))
+
+    assert arrays(fused(f, X[0])) == 2
