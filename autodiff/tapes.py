@@ -132,7 +132,7 @@ class Threader:
         for tape in touched(statement, "save"):
             of = tape.variable.type
             if tape.kind == "stack":
-                state[tape] = emit(self.builder, "stack", element=of)
+                state[tape] = emit(self.builder, "stack", element=of, mirrored=True)
             elif tape.kind == "array":
                 ends = [(self.hoist(loop.start, tape), self.hoist(loop.stop, tape), loop.step)
                         for loop in tape.level.loops]

@@ -7,10 +7,11 @@ statements of the program, `Trace` only notes where they come from, for the deci
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Protocol
 
 from .build import freeze
-from .core import ArrayType, Assign, Operand, Variable, type_of
+from .core import ArrayType, Assign, Dimension, Operand, Variable, type_of
 
 VIEWS = frozenset({"getitem", "transpose", "broadcast_to", "reshape", "stop_gradient"})
 FILLS = frozenset({"zeros", "ones", "full"})
@@ -26,6 +27,9 @@ class Algebra(Protocol):
 
     def sliced(self, at: Any, part: slice, array: Operand, axis: int) -> Any:
         """The index in `array` of element `at` of a slice of its axis."""
+
+    def split(self, at: Index, sizes: tuple[Dimension, ...]) -> Any:
+        """The index along an axis that a reshape splits into several of these sizes."""
 
     def fixed(self, position: Operand, array: Operand, axis: int) -> Any:
         """The index that an integer in an index means."""
@@ -60,24 +64,43 @@ def sources(statement: Assign, at: Index, algebra: Algebra) -> list[tuple[Operan
             axes = statement.static["axes"]
             return [(operands[0], tuple(at[axes.index(axis)] for axis in range(len(at))))]
         case "reshape":
-            return [(operands[0], unsqueezed(operands[0], statement.targets[0], at, algebra))]
+            return [(operands[0], reshaped(operands[0], statement.targets[0], at, algebra))]
         case "broadcast_to":
             return [(operands[0], aligned(operands[0], at, algebra))]
     return [(operand, aligned(operand, at, algebra)) for operand in operands]
 
 
-def unsqueezed(array: Operand, result: Variable, at: Index, algebra: Algebra) -> Index:
-    """The index in an array of which the result differs only by axes of size 1."""
-    rest = iter(one for size, one in zip(result.type.shape, at) if not is_one(size))
-    return tuple(algebra.zero if is_one(size) else next(rest) for size in type_of(array).shape)
+def reshaped(array: Operand, result: Variable, at: Index, algebra: Algebra) -> Index:
+    """The index in an array of whose axes at most one is split, but for those of size 1."""
+    before, after = type_of(array).shape, result.type.shape
+    rest = iter(parts_of_axes(before, after))
+    parts = [[] if is_one(size) else next(rest) for size in before]
+    index = lambda axes: [at[axis] for axis in axes]
+    split = lambda axes: algebra.split(index(axes), tuple(after[axis] for axis in axes))
+    return tuple(split(axes) if len(axes) > 1 else (*index(axes), algebra.zero)[0] for axes in parts)
 
 
-def only_moves_ones(statement: Assign) -> bool:
-    """Whether a reshape only adds or drops axes of size 1."""
-    before, after = type_of(statement.operands[0]).shape, statement.targets[0].type.shape
-    before, after = ([size for size in shape if not is_one(size)] for shape in (before, after))
+def parts_of_axes(before: tuple[Dimension, ...], after: tuple[Dimension, ...]) -> list[list[int]] | None:
+    """The axes after a reshape that each axis before it becomes, if one of them is split at most.
+
+    Axes of size 1 do not count.
+    """
+    old = [size for size in before if not is_one(size)]
+    new = [axis for axis, size in enumerate(after) if not is_one(size)]
+    sizes, single = [after[axis] for axis in new], lambda axes: [[axis] for axis in axes]
+    first = min(alike(old, sizes), len(old) - 1)
+    last = min(alike(old[::-1], sizes[::-1]), len(old) - 1 - first)
+    if not old or len(new) < len(old) or first + last < len(old) - 1:
+        return single(new) if not old and not new else None
+    end = len(new) - last
+    return [*single(new[:first]), new[first:end], *single(new[end:])]
+
+
+def alike(one: list[Dimension], other: list[Dimension]) -> int:
+    """How many sizes are the same at the beginning."""
     same = lambda a, b: a is b or (isinstance(a, int) and isinstance(b, int) and a == b)
-    return len(before) == len(after) and all(map(same, before, after))
+    pairs = itertools.takewhile(lambda pair: same(*pair), zip(one, other))
+    return sum(1 for _ in pairs)
 
 
 def indexed(array: Operand, index: tuple, at: Index, algebra: Algebra) -> Index:
@@ -121,6 +144,9 @@ class Trace:
 
     def sliced(self, at, part, array, axis):
         return at if whole(part) else ("slice", at, freeze(part.start), freeze(part.step))
+
+    def split(self, at, sizes):
+        return ("split", *at, freeze(sizes[1:]))
 
     def fixed(self, position, array, axis):
         return ("at", position if isinstance(position, Variable) else int(position))

@@ -317,9 +317,9 @@ class Clusters:
                 dims = [sorted(loop_dims(place)) for place in places]
                 if len(places) == 1 and dims[0] != loops[: len(dims[0])]:
                     return False
-                if len(places) > 1 and (
-                    any(own != loops for own in dims) or not is_worth_repeating(self, position, len(places))
-                ):
+                if len(places) > 1 and any(own != loops for own in dims):
+                    return False
+                if len(places) > 1 and not is_worth_repeating(self, cluster, position, len(places)):
                     return False
             elif places and (self.kinds[position] not in ELEMENTWISE or places != {identity}):
                 return False

@@ -226,6 +226,12 @@ class Elements:
         moved = at if not isinstance(step, Variable) and step == 1 else self.emit("multiply", at, step)
         return self.plus(moved, start)
 
+    def split(self, at: Index, sizes: tuple[Dimension, ...]) -> Operand:
+        value, *rest = at
+        for one, size in zip(rest, sizes[1:]):
+            value = self.plus(self.emit("multiply", value, size), one)
+        return value
+
     def start(self, part: slice, size: Dimension) -> Operand:
         """Where a slice begins, if it holds anything."""
         start, step = part.start, part.step

@@ -370,7 +370,8 @@ def conjugate(statement: Assign, to: Expressions) -> Tree:
 def row(statement: Assign, to: Expressions) -> Tree:
     array, start, size, shape = statement.operands
     first, count = to.tree(start, True), to.tree(size, True)
-    end = count if is_int(start, 0) else infix("+", to.tree(start, True), count)
+    known = isinstance(start, int) and isinstance(size, int)
+    end = constant(start + size) if known else count if is_int(start, 0) else infix("+", first, count)
     part = subscript(to.tree(array), gast.Slice(None if is_int(start, 0) else first, end, None))
     return part if len(shape) == 1 else method(part, "reshape", to.tree(shape, True))
 

@@ -22,6 +22,9 @@ class Interference:
         self.conflicts: defaultdict[Variable, set[Variable]] = defaultdict(set)
         self.wanted: set[Variable] = set()
         self.overwrites: set[Assign] = set()
+        # Of a loop inside others, which is passed for each time that they are: its last answer.
+        self.headers: dict[Statement, set[Variable]] = {}
+        self.answers: dict[Statement, tuple[set[Variable], set[Variable]]] = {}
         live = self.block(program.body, self.reads(program.results))
         for parameter in program.parameters:
             self.define(parameter, live.union(program.parameters))
@@ -48,10 +51,12 @@ class Interference:
                 return self.assign(statement, live)
             case If():
                 return self.branch(statement, live)
-            case For():
-                return self.counted(statement, live)
-            case While():
-                return self.loop(statement, live)
+            case For() | While():
+                known = self.answers.get(statement)
+                if known is None or known[0] != live:
+                    pass_loop = self.counted if isinstance(statement, For) else self.loop
+                    known = self.answers[statement] = live, pass_loop(statement, live)
+                return known[1]
 
     def assign(self, statement: Assign, live: set[Variable]) -> set[Variable]:
         if statement in self.plan.dead or (statement.targets and statement.targets[0] in self.plan.inlined):
@@ -87,7 +92,7 @@ class Interference:
 
     def counted(self, statement: For, live: set[Variable]) -> set[Variable]:
         after = self.finish(statement.targets, statement.carried, live)
-        header = set(after)
+        header = after | self.headers.get(statement, set())
         while True:
             inside = self.finish(statement.carried, statement.body.results, header)
             inside = self.block(statement.body, inside)
@@ -97,13 +102,14 @@ class Interference:
             if before == header:
                 break
             header = before
+        self.headers[statement] = header
         # The bounds are read after the initial values have their names.
         header = header | self.reads((statement.start, statement.stop, statement.step))
         return self.finish(statement.carried, statement.initial, header)
 
     def loop(self, statement: While, live: set[Variable]) -> set[Variable]:
         after = self.finish(statement.targets, statement.carried, live)
-        header: set[Variable] = set()
+        header = self.headers.get(statement, set())
         while True:
             inside = self.finish(statement.carried, statement.body.results, header)
             inside = self.block(statement.body, inside)
@@ -112,6 +118,7 @@ class Interference:
             if before == header:
                 break
             header = before
+        self.headers[statement] = header
         return self.finish(statement.carried, statement.initial, header)
 
 

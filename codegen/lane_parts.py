@@ -64,6 +64,8 @@ class Lane:
 
     def name(self, variable: Variable) -> str:
         """What a number that is kept is called."""
+        if isinstance(variable, tuple):
+            variable = variable[1]
         known = (s for s in (*self.before, *self.loop.test.statements) if isinstance(s, Assign))
         made = next((statement for statement in known if variable in statement.targets), None)
         return variable.name or (noun(made, variable, lambda other: other.name) if made else "value")
@@ -75,6 +77,11 @@ class Lane:
     def read_inside(self) -> dict[Variable, None]:
         return free_variables(self.loop.test) | free_variables(self.loop.body)
 
+    def can_be_repeated(self) -> bool:
+        """Whether a lane may be done again: not if it adds to what it has written."""
+        adds = (s.primitive.name == "index_add" for s in walk(Block(self.after)) if isinstance(s, Assign))
+        return not any(adds)
+
     def checked(self) -> bool:
         """Whether a lane may raise an exception."""
         blocks = Block(self.before), self.loop.test, self.loop.body, Block(self.after)
@@ -83,10 +90,12 @@ class Lane:
 
 def lane_of(loop: For, vectorises: Vectorises) -> Lane | None:
     """The parts of a turn, if it is such a lane. `vectorises`: whether an operation is done on vectors."""
+    if not loop.independent or loop.step != 1:
+        return None
     body = flat(loop.body)
-    statements = body.statements
+    around, statements = replace(loop, body=body), body.statements
     places = [place for place, statement in enumerate(statements) if isinstance(statement, (For, While))]
-    if not loop.independent or loop.step != 1 or len(places) != 1:
+    if len(places) != 1 or not fits_around(statements[: places[0]], statements[places[0] + 1 :]):
         return None
     (place,) = places
     inner = statements[place]
@@ -94,17 +103,20 @@ def lane_of(loop: For, vectorises: Vectorises) -> Lane | None:
         if not isinstance(inner.step, int):
             return None
         inner = as_while(inner)
-    lane = Lane(replace(loop, body=body), statements[:place], inner, statements[place + 1 :])
-    before, after = Block(lane.before), Block(lane.after)
-    fits = (
-        all(map(is_number, inner.carried))
-        and all(map(is_plain, walk(before)))
-        and not any(s.primitive.destructive for s in walk(before) if isinstance(s, Assign))
-        and all(map(is_plain, walk(after)))
-        and steps(inner.test, vectorises)
-        and steps(inner.body, vectorises)
-    )
+    lane = Lane(around, statements[:place], inner, statements[place + 1 :])
+    fits = fits_inside(inner, vectorises) and (lane.can_be_repeated() or not lane.checked())
     return lane if fits else None
+
+
+def fits_around(before: list[Statement], *after: list[Statement]) -> bool:
+    """Whether what is not in a loop of the lane's own can be done at another time."""
+    writes = any(s.primitive.destructive for s in walk(Block(before)) if isinstance(s, Assign))
+    return not writes and all(is_plain(s) for part in (before, *after) for s in walk(Block(part)))
+
+
+def fits_inside(loop: For | While, vectorises: Vectorises) -> bool:
+    """Whether a loop of the lane's own carries numbers, and computes on vectors."""
+    return all(map(is_number, loop.carried)) and all(steps(block, vectorises) for block in blocks_of(loop))
 
 
 def flat(block: Block) -> Block:
@@ -146,7 +158,8 @@ def may_refuse(statement: Statement) -> bool:
     if not isinstance(statement, Assign):
         return False
     name = statement.primitive.name
-    return is_check(statement) or is_python(statement) and (name in DIVISIONS or name == "power")
+    power = name == "power" and statement.targets[0].type.dtype.kind == "f"
+    return is_check(statement) or (power or name in DIVISIONS) and is_python(statement)
 
 
 def is_plain(statement: Statement) -> bool:
@@ -155,7 +168,7 @@ def is_plain(statement: Statement) -> bool:
         return all(map(is_number, statement.targets))
     if not isinstance(statement, Assign):
         return False
-    if statement.primitive.name in ("getitem", "setitem"):
+    if statement.primitive.name in ("getitem", "setitem", "index_add"):
         return all(isinstance(entry, (Variable, int)) for entry in statement.operands[1]) and (
             statement.primitive.destructive or all(map(is_number, statement.targets))
         )

@@ -15,19 +15,22 @@ from .core import variables_in
 from .elements import CHEAP
 
 if TYPE_CHECKING:
-    from .clusters import Clusters
+    from .clusters import Cluster, Clusters
 
 MOST = 8  # simple operations that cost as much as an element that is stored
 
 
-def is_worth_repeating(clusters: Clusters, position: int, places: int) -> bool:
-    """Whether a value costs no more at so many places than in an array."""
-    work = operations(clusters, position)
+def is_worth_repeating(clusters: Clusters, cluster: Cluster, position: int, places: int) -> bool:
+    """Whether a value costs no more at so many places of a nest than in an array."""
+    work = operations(clusters, position, cluster.members - cluster.outputs)
     return work is not None and (places - 1) * len(work) <= MOST
 
 
-def operations(clusters: Clusters, position: int) -> set[int] | None:
-    """The statements that make a value and nothing else, down to arrays; None if one is not simple."""
+def operations(clusters: Clusters, position: int, others: set[int]) -> set[int] | None:
+    """The statements that make a value, and perhaps others, down to arrays that there are in any case.
+
+    None if one is not simple, or if they read an element that another nest would now need an array of.
+    """
     made: set[int] = set()
     ready, found = {position}, set()
     while ready:
@@ -35,8 +38,8 @@ def operations(clusters: Clusters, position: int) -> set[int] | None:
             return None
         made |= ready
         found = found.union(*(sources(clusters, one) for one in ready))
-        ready = {one for one in found - made if clusters.readers_through_views(one) <= made}
-    return made
+        ready = {one for one in found - made if clusters.readers_through_views(one) <= made | others}
+    return None if any(clusters.readers[one] & made for one in found - made) else made
 
 
 def is_simple(clusters: Clusters, position: int) -> bool:

@@ -70,9 +70,7 @@ def is_there(clusters: Clusters, array: Variable) -> bool:
     return is_array(operand) and is_there(clusters, operand)
 
 
-def with_copies(
-    block: Block, found: dict[int, list[list[int]]]
-) -> tuple[Block, dict[int, list[Variable]]]:
+def with_copies(block: Block, found: dict[int, list[list[int]]]) -> tuple[Block, dict[int, list[Variable]]]:
     """The block with each value again for the nests of other readers, and all variables for each value."""
     statements: list[Statement] = []
     became: dict[int, dict[Variable, Variable]] = {}

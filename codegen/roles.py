@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .access import FILLS, REDUCTIONS, VIEWS, is_array, only_moves_ones
+from .access import FILLS, REDUCTIONS, VIEWS, is_array, parts_of_axes
 from .core import (
     ArrayType,
     Assign,
@@ -14,6 +14,7 @@ from .core import (
     blocks_of,
     free_variables,
     operands_of,
+    type_of,
     variables_in,
 )
 from .primitives.indexing import is_basic
@@ -45,7 +46,8 @@ def kind_of(statement: Statement, library: Callable[[Assign], bool] | None = Non
     if name == "getitem":
         return "view" if is_basic(statement.operands[1]) else "pure"
     if name == "reshape":
-        return "view" if only_moves_ones(statement) else "opaque"
+        shapes = type_of(statement.operands[0]).shape, target.type.shape
+        return "opaque" if parts_of_axes(*shapes) is None else "view"
     if name in VIEWS:
         return "view"
     if name in FILLS or name == "arange":

@@ -1,4 +1,4 @@
-"""Stacks of arrays that loops fill whose turns can be counted: parts of one array, one after the other.
+"""Stacks of arrays as parts of larger arrays, one after the other: no turn allocates an array to be kept.
 
     tape = []                                     tape = np.empty(room)
     for k in range(1, n):                         for k in range(1, n):
@@ -9,11 +9,18 @@
         x = tape.pop()                                count = count - k
         ...                                           x = tape[count : count + k]
 
-So no turn allocates, and no more memory is taken than the arrays have elements. Stacks that are filled and
-emptied at the same places with arrays of the same sizes have one count.
+Where it can be counted before how many elements there will be, no more memory is taken than they need. Else
+arrays of one size go into a larger one as long as that has room, which is then put on the stack:
 
-An array is put there only if the turn that pushes it makes it, if nothing writes to it after, and if it is
-no result of the program, which would hold on to all the others.
+    while test:                                   while test:
+        x = np.empty(n)                               if count == rows.shape[0]:
+        ...                               ->              tape.append(rows)
+        tape.append(x)                                    rows, count = np.empty(16 * n), 0
+                                                      x = rows[count : count + n]
+                                                      ...
+                                                      count = count + n
+
+Stacks that are filled and emptied at the same places with arrays of the same sizes have one count.
 
 >>> from .build import Builder
 >>> from .core import FLOAT, INT, StackType
@@ -40,175 +47,66 @@ no result of the program, which would hold on to all the others.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from .adopt import adopt, open_program
 from .array_stacks import Survey, is_stack
-from .arrays_over_time import Histories
 from .build import Builder, bound_index
 from .core import (
+    BOOL,
     INT,
     ArrayType,
     Assign,
     Block,
     For,
+    If,
     Operand,
     Program,
-    Statement,
+    StackType,
     Variable,
     While,
-    blocks_of,
-    bound_in,
-    variables_in,
     walk,
 )
 from .registry import PRIMITIVES
-from .stack_room import Counting
+from .stack_places import Loop, Places, Tape
+
+AT_ONCE = 16  # arrays that a larger one has room for
+SMALL = 512  # elements of the arrays of which so many are taken at once
 
 
 def stacks_in_rows(program: Program) -> Program:
-    """The program with stacks of arrays in parts of arrays, where it can be counted how many there are."""
-    found = list(Places(program).counted())
-    if not found:
+    """The program with stacks of arrays in parts of larger arrays, where it is known how long they are."""
+    stacks = (s for s in walk(program.body) if isinstance(s, Assign) and s.primitive.name == "push")
+    if not any(push.targets[0].type.element.shape for push in stacks):
         return program
+    found = list(Places(program).tapes())
     return Program(program.name, program.parameters, Writer(program, found).block(program.body))
 
 
-@dataclass(eq=False)
-class Tape:
-    """A stack; the array that is put on it, as its turn makes it and takes it off; the loops around both."""
-
-    stack: Variable
-    made: Assign
-    taken: Assign
-    pushing: tuple[For, ...]
-    popping: tuple[For, ...]
-
-    @property
-    def sizes(self) -> tuple:
-        return self.made.targets[0].type.shape
-
-    @property
-    def shared(self) -> tuple:
-        """What tapes with one count have in common."""
-        return self.pushing, self.popping, self.sizes, self.taken.targets[1].type.shape
-
-
-class Places:
-    """Where each stack of a program is filled and emptied."""
-
-    def __init__(self, program: Program):
-        self.survey = Survey(program)
-        if not any(variable.type.element.shape for variable, *_ in self.survey.found):
-            self.survey.found.clear()
-            return
-        self.order: dict[Variable, int] = {}
-        self.around: dict[Block, tuple[Statement, ...]] = {}
-        self.carriers: defaultdict[Variable, list[Statement]] = defaultdict(list)
-        self.definitions: dict[Variable, Assign] = {}
-        self.note(program.body, ())
-        self.histories = Histories(program.body)
-        self.given = {self.histories.of(v) for v in variables_in(program.results)}
-        self.writes: defaultdict[Variable, list[Assign]] = defaultdict(list)
-        for statement in walk(program.body):
-            if isinstance(statement, Assign) and statement.primitive.destructive:
-                self.writes[self.histories.of(statement.targets[0])].append(statement)
-
-    def note(self, block: Block, around: tuple[Statement, ...]) -> None:
-        self.around[block] = around
-        for statement in block.statements:
-            if isinstance(statement, Assign):
-                self.definitions.update(dict.fromkeys(statement.targets, statement))
-            for variable in bound_in(statement):
-                self.order[variable] = len(self.order)
-            for inner in blocks_of(statement):
-                self.note(inner, (*around, statement))
-            for target in statement.targets:
-                self.order[target] = len(self.order)
-                if is_stack(target) and not isinstance(statement, Assign):
-                    self.carriers[self.survey.of(target)].append(statement)
-
-    def counted(self) -> Iterator[Tape]:
-        """The stacks whose arrays can be parts of one."""
-        operations: defaultdict[Variable, list[tuple[Block, Assign]]] = defaultdict(list)
-        for variable, block, made in self.survey.found:
-            if variable.type.element.shape and self.survey.of(variable) not in self.survey.lists:
-                operations[self.survey.of(variable)].append((block, made))
-        for stack, steps in operations.items():
-            tape = self.tape(stack, steps)
-            if tape is not None and self.fits(tape):
-                yield tape
-
-    def tape(self, stack: Variable, steps: list[tuple[Block, Assign]]) -> Tape | None:
-        """A stack that one loop fills and a later one empties, each in one place."""
-        if [made.primitive.name for _, made in steps] != ["stack", "push", "pop"]:
-            return None
-        (home, _), (full, push), (empty, pop) = steps
-        outer = len(self.around[home])
-        pushing, popping = self.around[full][outer:], self.around[empty][outer:]
-        if not pushing or not popping or pushing[0] is popping[0]:
-            return None
-        known = all(isinstance(loop, For) and loop in (*pushing, *popping) for loop in self.carriers[stack])
-        if not known or not all(isinstance(loop, For) for loop in (*pushing, *popping)):
-            return None
-        made = self.maker(full, push.operands[1])
-        return None if made is None else Tape(stack, made, pop, pushing, popping)
-
-    def maker(self, block: Block, value: Operand) -> Assign | None:
-        """What makes an array in a block that it fills, if all writes to the array are there."""
-        makers = {target: statement for statement in block.statements for target in statement.targets}
-        chain: list[Statement] = []
-        array = value
-        while (made := makers.get(array)) is not None:
-            chain.append(made)
-            if isinstance(made, For):
-                array = made.initial[made.targets.index(array)]
-            elif isinstance(made, Assign) and made.primitive.destructive and not is_stack(array):
-                array = made.operands[0]
-            else:
-                break
-        if not isinstance(made, Assign) or made.primitive is not PRIMITIVES["empty"]:
-            return None
-        within = [statement for statement in walk(Block(chain)) if isinstance(statement, Assign)]
-        history = self.histories.of(value)
-        if history in self.given or any(write not in within for write in self.writes[history]):
-            return None
-        return made
-
-    def fits(self, tape: Tape) -> bool:
-        """Whether it is known before how much there is to keep, and of each array when it is taken off."""
-        taken = tape.taken.targets[1]
-        history = self.histories.of(taken)
-        if history in self.given or self.writes[history]:
-            return False
-        if tape.made.targets[0].type.dtype != taken.type.dtype:
-            return False
-        before = self.order[taken]
-        if not all(self.order.get(size, -1) < before for size in variables_in(taken.type.shape)):
-            return False
-        return Counting(tape.pushing, self.definitions).countable(tape.sizes)
-
-
 class Writer:
-    """Writes the program with the tapes found; `count` is the present count of each kind of tape."""
+    """Writes the program with the tapes found.
+
+    `now` has the present count of each kind of tape. Where turns cannot be counted before, it also has the
+    array that is filled, under what makes its parts, and the stack of those that are full, under the tape.
+    """
 
     def __init__(self, program: Program, tapes: list[Tape]):
         self.versions = Survey(program).of
         self.tapes = {tape.stack: tape for tape in tapes}
         self.made = {tape.made: tape for tape in tapes}
-        # By what makes each array that is put there: what is put on two stacks is kept once.
-        self.arrays: dict[Assign, Variable] = {}
-        self.rooms: dict[tuple, Operand] = {}
-        self.count: dict[tuple, Operand] = {}
+        self.now: dict = {}
         self.next: dict[tuple, Operand] = {}
-        self.definitions = {t: s for s in walk(program.body) if isinstance(s, Assign) for t in s.targets}
+        self.rooms: dict[tuple, Operand] = {}
+        self.ready: set[tuple] = set()
         self.builder = Builder()
         open_program(self.builder, program)
 
     def tape(self, operand: Operand) -> Tape | None:
         return self.tapes.get(self.versions(operand)) if is_stack(operand) else None
+
+    def emit(self, name: str, target: Variable, *operands: Operand, **static: Operand) -> Variable:
+        adopt(self.builder, Assign((target,), PRIMITIVES[name], operands, static, self.builder.location))
+        return target
 
     def block(self, block: Block) -> Block:
         """A block, without the results that are tapes."""
@@ -217,82 +115,175 @@ class Writer:
                 self.builder.location = statement.location
                 if isinstance(statement, Assign):
                     self.assign(statement)
-                elif isinstance(statement, For):
-                    self.loop(statement)
+                elif isinstance(statement, If):
+                    body, orelse = self.block(statement.body), self.block(statement.orelse)
+                    adopt(self.builder, replace(statement, body=body, orelse=orelse))
                 else:
-                    names = ("test", "body") if isinstance(statement, While) else ("body", "orelse")
-                    parts = {name: self.block(getattr(statement, name)) for name in names}
-                    adopt(self.builder, replace(statement, **parts))
-            made.results = self.left(block.results)
+                    self.loop(statement)
+            made.results = tuple(operand for operand in block.results if self.tape(operand) is None)
         return made
-
-    def left(self, operands: tuple[Operand, ...]) -> tuple[Operand, ...]:
-        return tuple(operand for operand in operands if self.tape(operand) is None)
 
     def assign(self, statement: Assign) -> None:
         tape = next(filter(None, map(self.tape, statement.targets)), None)
         if statement in self.made:
-            tape = self.made[statement]
-            self.row(tape, statement.targets[0], self.count[tape.shared])
+            self.make(self.made[statement], statement.targets[0])
         elif tape is None:
             adopt(self.builder, statement)
         elif statement.primitive.name == "push":
-            self.push(tape.shared, self.builder.product(tape.sizes))
+            self.push(tape)
         elif statement.primitive.name == "pop":
             self.pop(tape, statement.targets[1])
 
-    def row(self, tape: Tape, target: Variable, start: Operand) -> None:
-        """Let an array be a part of the tape."""
-        shape = target.type.shape
-        operands = self.arrays[tape.made], start, self.builder.product(shape), shape
-        adopt(self.builder, Assign((target,), PRIMITIVES["row"], operands, {}, self.builder.location))
+    # arrays as parts of larger ones
 
-    def push(self, shared: tuple, size: Operand) -> None:
-        if shared not in self.next:
-            self.next[shared] = self.counted("add", shared, size)
+    def make(self, tape: Tape, target: Variable) -> None:
+        """Let the array that is to be put on a tape be a part of it."""
+        kind = tape.kind
+        counts = self.next if tape.carried is not None else self.now
+        if tape.counting is None and kind not in self.ready:
+            self.ready.add(kind)
+            counts[kind] = self.with_room(kind, counts[kind])
+        self.row(tape, target, counts[kind])
+
+    def row(self, tape: Tape, target: Variable, start: Operand) -> None:
+        shape = target.type.shape
+        self.emit("row", target, self.now[tape.made], start, self.builder.product(shape), shape)
+
+    def push(self, tape: Tape) -> None:
+        if tape.kind not in self.next:
+            size = self.builder.product(tape.sizes)
+            self.next[tape.kind] = self.emit("add", Variable("count", INT), self.now[tape.kind], size)
 
     def pop(self, tape: Tape, target: Variable) -> None:
-        if tape.shared not in self.next:
+        kind = tape.kind
+        if kind not in self.next:
+            count = self.now[kind] if tape.counting is not None else self.with_elements(kind)
             size = self.builder.product(target.type.shape)
-            self.next[tape.shared] = self.counted("subtract", tape.shared, size)
-        self.row(tape, target, self.next[tape.shared])
+            self.next[kind] = self.emit("subtract", Variable("count", INT), count, size)
+        self.row(tape, target, self.next[kind])
 
-    def counted(self, name: str, shared: tuple, size: Operand) -> Variable:
-        target, operands = Variable("count", INT), (self.count[shared], size)
-        adopt(self.builder, Assign((target,), PRIMITIVES[name], operands, {}, self.builder.location))
+    def of_kind(self, kind: tuple) -> list[Tape]:
+        return [tape for tape in self.tapes.values() if tape.kind == kind]
+
+    def with_room(self, kind: tuple, count: Operand) -> Variable:
+        """Let arrays that are full be put on their stacks; the count in those that there are then."""
+        tapes = self.of_kind(kind)
+        keys = [*tapes, *(tape.made for tape in tapes)]
+        size = self.emit("size", Variable(None, INT), self.now[tapes[0].made], axis=0)
+        test = self.emit("equal", Variable(None, BOOL), count, size)
+        with self.builder.inside(Block()) as full:
+            stacks = [self.emit("push", self.version(t), self.now[t], self.now[t.made]) for t in tapes]
+            full.results = (*stacks, *map(self.new, tapes), 0)
+        return self.either(keys, test, full, count)
+
+    def with_elements(self, kind: tuple) -> Variable:
+        """Let arrays of which no part is left be followed by those before them; the count in those."""
+        tapes = self.of_kind(kind)
+        keys, count = [*tapes, *(tape.made for tape in tapes)], self.now[kind]
+        test = self.emit("equal", Variable(None, BOOL), count, 0)
+        with self.builder.inside(Block()) as empty:
+            left = [(self.version(tape), self.version(tape.made)) for tape in tapes]
+            for tape, targets in zip(tapes, left):
+                popped = PRIMITIVES["pop"], (self.now[tape],)
+                adopt(self.builder, Assign(targets, *popped, {}, self.builder.location))
+            stacks, arrays = zip(*left)
+            size = self.emit("size", Variable(None, INT), arrays[0], axis=0)
+            empty.results = (*stacks, *arrays, size)
+        return self.either(keys, test, empty, count)
+
+    def either(self, keys: list, test: Operand, changed: Block, count: Operand) -> Variable:
+        """Let stacks and arrays be the changed ones where a test holds; the count then."""
+        targets = [*map(self.version, keys), Variable("count", INT)]
+        same = Block([], (*(self.now[key] for key in keys), count))
+        adopt(self.builder, If(tuple(targets), test, changed, same, self.builder.location))
+        self.now |= zip(keys, targets)
+        return targets[-1]
+
+    # before and around loops
+
+    def version(self, key: Tape | Assign) -> Variable:
+        """A new variable for the larger arrays of a tape, or for the one that is filled."""
+        tape = key if isinstance(key, Tape) else self.made[key]
+        array = ArrayType(tape.made.targets[0].type.dtype, (self.rooms[tape.filling],))
+        return Variable(tape.stack.name, StackType(array)) if key is tape else Variable("rows", array)
+
+    def new(self, tape: Tape) -> Variable:
+        array = self.version(tape.made)
+        return self.emit("empty", array, array.type.shape, dtype=array.type.dtype)
+
+    def start(self, tape: Tape, loop: Loop) -> Operand:
+        """Make the array of a tape, before the loop that fills it; what an array in it is at first."""
+        self.now[tape.kind] = 0
+        if tape.made not in self.now:
+            if tape.filling not in self.rooms:
+                self.rooms[tape.filling] = self.room(tape)
+            self.now[tape.made] = self.new(tape)
+            if tape.counting is None:
+                stack = self.version(tape)
+                self.now[tape] = self.emit("stack", stack, element=stack.type.element)
+            else:
+                self.now[tape.made].name = tape.stack.name
+        if tape.carried is None:
+            return None
+        before = loop.initial[tape.carried]
+        first = Variable(loop.carried[tape.carried].name, before.type)
+        self.row(tape, first, 0)
+        return self.copied(before, first, ())
+
+    def room(self, tape: Tape) -> Operand:
+        """How many elements an array of a tape has."""
+        builder = self.builder
+        if tape.counting is not None:
+            room = tape.counting.room(builder, tape.sizes)
+            return room if tape.carried is None else builder.dimension_add(room, builder.product(tape.sizes))
+        size = builder.product(tape.sizes)
+        several = builder.dimension_multiply(AT_ONCE, size)
+        if isinstance(size, int):
+            return several if size < SMALL else size
+        return builder.emit(PRIMITIVES["where"], builder.emit(PRIMITIVES["less"], size, SMALL), several, size)
+
+    def copied(self, before: Operand, array: Variable, at: tuple) -> Variable:
+        """An array with the elements of another."""
+        if len(at) == array.type.ndim:
+            element = Variable(None, array.type.with_shape(()))
+            self.emit("getitem", element, before, at)
+            return self.emit("setitem", Variable(array.name, array.type), array, at, element)
+        index, carried, target = Variable("i", INT), *(Variable(array.name, array.type) for _ in range(2))
+        with self.builder.inside(Block()) as body:
+            body.results = (self.copied(before, carried, (*at, index)),)
+        size = array.type.shape[len(at)]
+        ends = (target,), index, 0, size, 1, (carried,), (array,)
+        adopt(self.builder, For(*ends, body, self.builder.location, fused=True))
         return target
 
-    def start(self, tape: Tape) -> None:
-        """Make the array of a tape, before the loop that fills it."""
-        self.count[tape.shared] = 0
-        if tape.made in self.arrays:
-            return
-        kind, dtype = (tape.pushing, tape.sizes), tape.made.targets[0].type.dtype
-        if kind not in self.rooms:
-            self.rooms[kind] = Counting(tape.pushing, self.definitions).room(self.builder, tape.sizes)
-        shape = (self.rooms[kind],)
-        array = Variable(tape.stack.name, ArrayType(dtype, shape))
-        made = Assign((array,), PRIMITIVES["empty"], (shape,), {"dtype": dtype}, self.builder.location)
-        adopt(self.builder, made)
-        self.arrays[tape.made] = array
-
-    def loop(self, loop: For) -> None:
-        """A loop that carries the counts of its tapes in place of them."""
-        kinds: dict[tuple, None] = {}
+    def loop(self, loop: Loop) -> None:
+        """A loop that carries the counts of its tapes, and what grows, in place of them."""
+        keys: dict = {}
+        initial = list(loop.initial)
         for tape in filter(None, map(self.tape, loop.targets)):
             if loop is tape.pushing[0]:
-                self.start(tape)
-            kinds[tape.shared] = None
-        before = {kind: self.count[kind] for kind in kinds}
-        carried, targets = ({kind: Variable("count", INT) for kind in kinds} for _ in range(2))
-        self.count |= carried
-        bound_index(self.builder, loop.index, loop.start, loop.stop, loop.step)
+                first = self.start(tape, loop)
+                if tape.carried is not None:
+                    initial[tape.carried] = first
+            grows = (tape, tape.made) if tape.counting is None else ()
+            keys |= dict.fromkeys((*grows, tape.kind))
+        before = {key: self.now[key] for key in keys}
+        carried, targets = ({key: self.carrier(key) for key in keys} for _ in range(2))
+        self.now |= carried
+        parts = {"test": self.block(loop.test)} if isinstance(loop, While) else {}
+        if isinstance(loop, For):
+            bound_index(self.builder, loop.index, loop.start, loop.stop, loop.step)
         body = self.block(loop.body)
-        self.count |= {kind: self.next.pop(kind) for kind in kinds if kind in self.next}
-        body.results += tuple(self.count[kind] for kind in kinds)
+        kinds = {key for key in keys if key in self.next}
+        self.now |= {key: self.next.pop(key) for key in kinds}
+        self.ready -= kinds
+        body.results += tuple(self.now[key] for key in keys)
         kept = [k for k, target in enumerate(loop.targets) if self.tape(target) is None]
         pick = lambda operands, more: (*(operands[k] for k in kept), *more.values())
-        parts = {"carried": pick(loop.carried, carried), "initial": pick(loop.initial, before)}
-        self.count |= targets
+        parts |= {"carried": pick(loop.carried, carried), "initial": pick(initial, before), "body": body}
+        self.now |= targets
         self.builder.location = loop.location
-        adopt(self.builder, replace(loop, targets=pick(loop.targets, targets), body=body, **parts))
+        adopt(self.builder, replace(loop, targets=pick(loop.targets, targets), **parts))
+
+    def carrier(self, key: tuple | Tape | Assign) -> Variable:
+        return Variable("count", INT) if isinstance(key, tuple) else self.version(key)

@@ -21,6 +21,7 @@ from ..codegen.dissolved import dissolve
 from ..codegen.enforced import without_enforced_checks
 from ..codegen.errors import SharedMemoryError
 from ..codegen.first_runs import without_first_runs
+from ..codegen.garbage import without_collection
 from ..codegen.held_elements import hold_elements
 from ..codegen.hoisted_checks import hoist_checks
 from ..codegen.inplace import write_in_place
@@ -262,6 +263,7 @@ def build(program: Program, jitted: bool, fresh: bool) -> Callable:
     return numpy_backend.load(numpy_text(program, fresh), program.name)
 
 
+@without_collection
 def compiled_function(program: Program, fresh: bool, shared: bool) -> Callable:
     """The program as Numba's function, or functions with loops that are shared among cores."""
     store = current_store()

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..codegen.errors import ChainruleError, NotDifferentiableError, ShapeMismatchError
+from ..codegen.garbage import without_collection
 from ..codegen.least_size import sizes_from
 from ..codegen.parse import parse_text
 from ..codegen.registered import REGISTERED
@@ -166,6 +167,7 @@ class Transformation:
                     return compiled, captured
         return None, None
 
+    @without_collection
     def make(
         self, key: Any, leaves: list, structure: Any, dynamic: list, opened: tuple[int, ...] | None = None
     ) -> tuple[Compiled, list]:

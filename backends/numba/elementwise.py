@@ -256,7 +256,8 @@ def python_operation(to: Expander, statement: Assign, types: list[ArrayType]) ->
     if name == "power":
         dtype = target.type.dtype
         return power(to, statement, (dtype, dtype, dtype))
-    return to.assign(name, target.type, *operands)
+    vectorised = elementary(to, statement, (target.type.dtype,))
+    return to.assign(name, target.type, *operands) if vectorised is None else vectorised
 
 
 def check_python(to: Expander, name: str, operands: tuple, types: list[ArrayType]) -> None:

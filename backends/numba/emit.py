@@ -41,6 +41,7 @@ from typing import Any
 import gast
 
 from ...codegen.array_stacks import stacks_in_arrays
+from ...codegen.blocked_sums import block_sums
 from ...codegen.carried_rows import carry_rows
 from ...codegen.core import ArrayType, Block, Program, Variable, type_of
 from ...codegen.dead_code import remove_dead_code
@@ -57,6 +58,7 @@ from ...codegen.lasting_arrays import make_once
 from ...codegen.pieces import reduce_in_pieces
 from ...codegen.printing import NO_DEFAULTS, Defaults, callbacks_import, to_tree
 from ...codegen.registered import imports_of
+from ...codegen.reused_arrays import reuse_arrays
 from ...codegen.row_products import multiply_rows_at_once
 from ...codegen.running_sums import sum_in_place
 from ...codegen.size_checks import hoist_size_checks
@@ -87,13 +89,13 @@ BEFORE_FUSING = (
     make_once,
 )
 AFTER_FUSING = (
+    block_sums,
     join_loops,
     mark_independent,
     make_arrays_smaller,
+    reuse_arrays,
     turn_arrays,
     confirm_independent,
-    stacks_in_rows,
-    stacks_in_arrays,
 )
 
 
@@ -113,10 +115,13 @@ def compiled_form(
     for step in BEFORE_FUSING if merge else ():
         program = step(program)
     program = fuse(write_in_place(program, owned), merge, in_library)
-    for step in AFTER_FUSING if merge else (stacks_in_arrays,):
+    for step in AFTER_FUSING if merge else ():
         program = step(program)
     if shared:
-        program = reduce_in_pieces(lanes_in_step(program, on_vectors))
+        program = lanes_in_step(program, on_vectors)
+    program = stacks_in_arrays(stacks_in_rows(program) if merge else program)
+    if shared:
+        program = reduce_in_pieces(program)
     return write_in_place(program, owned, fresh_results)
 
 

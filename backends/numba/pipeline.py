@@ -13,8 +13,11 @@ from typing import Any
 from numba.core import codegen, compiler
 from numba.core.compiler_machinery import register_pass
 from numba.core.typed_passes import BaseNativeLowering, NativeLowering
+from numba.core.untyped_passes import InlineClosureLikes
 
-from .element_access import LowerElements
+from ...codegen.garbage import without_collection
+from .direct_calls import DirectCalls
+from .distinct_arrays import LowerDistinct
 
 
 class Library(codegen.JITCodeLibrary):
@@ -33,7 +36,7 @@ class Lowering(BaseNativeLowering):
     """Numba's lowering, into a library of ours."""
 
     _name = "chainrule_lowering"
-    lowering_class = LowerElements
+    lowering_class = LowerDistinct
 
     def run_pass(self, state: Any) -> bool:
         state.flags.no_cfunc_wrapper = True
@@ -45,9 +48,12 @@ class Lowering(BaseNativeLowering):
 class Compiler(compiler.CompilerBase):
     """Numba's pipeline with our lowering."""
 
+    compile_extra = without_collection(compiler.CompilerBase.compile_extra)
+
     def define_pipelines(self) -> list:
         passes = compiler.DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.passes = [(Lowering if one is NativeLowering else one, said) for one, said in passes.passes]
+        passes.add_pass_after(DirectCalls, InlineClosureLikes)
         passes.finalize()
         return [passes]
 

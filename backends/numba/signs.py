@@ -17,18 +17,43 @@ Names = set[str]
 KEEPING = (operator.add, operator.iadd, operator.mul, operator.imul, operator.floordiv, operator.ifloordiv)
 
 
-class Signs:
-    """The variables of a function that are never negative, and those in each tuple."""
+class Definitions:
+    """What the variables of a function are assigned."""
 
     def __init__(self, blocks: dict):
         self.made: dict[str, list] = defaultdict(list)
+        self.assignment: dict[str, Any] = {}
         for block in blocks.values():
             for inst in block.find_insts(ir.Assign):
                 self.made[inst.target.name].append(inst.value)
+                self.assignment[inst.target.name] = inst
+
+    def only(self, variable: Any) -> Any:
+        """What a variable is, if it is assigned once, through other names of it."""
+        values = self.made.get(variable.name, ())
+        if len(values) != 1:
+            return None
+        return self.only(values[0]) if isinstance(values[0], ir.Var) else values[0]
+
+    def integer(self, variable: Any) -> int | None:
+        """The number in a variable, if it is known."""
+        found = self.only(variable)
+        if is_expression(found, "unary") and found.fn is operator.neg:
+            inner = self.integer(found.value)
+            return None if inner is None else -inner
+        known = isinstance(found, (ir.Const, ir.Global, ir.FreeVar)) and type(found.value) is int
+        return found.value if known else None
+
+
+class Signs(Definitions):
+    """The variables of a function that are never negative, and those in each tuple."""
+
+    def __init__(self, blocks: dict):
+        super().__init__(blocks)
         self.natural = self.found(set(self.made))
 
     def found(self, names: Names) -> Names:
-        """Those of some names whose assignments all give no negative number, if these names stand for none."""
+        """Those of some names that are never negative, if only these are taken to be."""
         while True:
             kept = {name for name in names if all(self.is_natural(value, names) for value in self.made[name])}
             if len(kept) == len(names):
@@ -49,13 +74,6 @@ class Signs:
         if value.op == "static_getitem":
             return self.is_shape(value.value)
         return value.op == "pair_first" and self.counts_in(value.value, names)
-
-    def only(self, variable: Any) -> Any:
-        """What a variable is, if it is assigned once, through other names of it."""
-        values = self.made.get(variable.name, ())
-        if len(values) != 1:
-            return None
-        return self.only(values[0]) if isinstance(values[0], ir.Var) else values[0]
 
     def is_shape(self, variable: Any) -> bool:
         return is_expression(found := self.only(variable), "getattr") and found.attr == "shape"
@@ -79,15 +97,6 @@ class Signs:
         if step is None:
             return False
         return bounds[0].name in names if step > 0 else bounds[1].name in names or stop == -1
-
-    def integer(self, variable: Any) -> int | None:
-        """The number in a variable, if it is known."""
-        found = self.only(variable)
-        if is_expression(found, "unary") and found.fn is operator.neg:
-            inner = self.integer(found.value)
-            return None if inner is None else -inner
-        known = isinstance(found, (ir.Const, ir.Global, ir.FreeVar)) and type(found.value) is int
-        return found.value if known else None
 
     def items(self, variable: Any, count: int) -> list[str | None]:
         """The variables that a tuple was made of, where that is known."""

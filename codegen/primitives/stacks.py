@@ -14,7 +14,8 @@ from ..core import StackType
 from ..registry import primitive
 
 
-def stack_type(builder, element):
+def stack_type(builder, element, mirrored=False):
+    """`mirrored`: what each turn of a loop puts on it, the same turn of its backward sweep takes."""
     return StackType(element)
 
 
@@ -46,7 +47,7 @@ def row_type(builder, array, start, size, shape):
     return array.type.with_shape(shape)
 
 
-stack = primitive("stack", lambda element=None: [], stack_type, allocates=True)
+stack = primitive("stack", lambda element=None, mirrored=False: [], stack_type, allocates=True)
 push = primitive("push", lambda stack, value: [*stack, value], push_type, destructive=True)
 pop = primitive("pop", lambda stack: (stack[:-1], stack[-1]), pop_type, destructive=True)
 longer = primitive("longer", longer, longer_type, printed="longer")

@@ -29,6 +29,21 @@ def test_a_flux_is_stored_only_if_it_costs_much(primitive, count):
     assert arrays(made) == count
 
 
+def limited(call, x):
+    flux = difference(call, x)
+    test = call("greater", call("multiply", flux, flux), 1.0)
+    return call("where", test, 0.0, flux), test
+
+
+def test_a_limited_flux_is_stored_if_the_limit_is_too():
+    def f(call, x):
+        flux, test = limited(call, x)
+        return difference(call, flux), test
+
+    assert arrays(fused(lambda call, x: f(call, x)[0], X)) == 1
+    assert arrays(fused(f, X)) == 3
+
+
 def test_all_that_makes_a_flux_counts():
     def f(call, x, terms):
         flux = difference(call, x)

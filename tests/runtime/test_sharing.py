@@ -157,6 +157,58 @@ def test_turns_that_need_each_other_are_not_shared(always):
     np.testing.assert_allclose(found, f(SOME.copy()))
 
 
+def test_sums_in_pieces(always):
+    def f(x, w):
+        parts = np.sum(np.exp(x) * w), np.max(x), np.min(w), np.sum(x > 0), np.any(x > 3), np.all(w > 0)
+        return parts, np.linalg.norm(w)
+
+    compiled = cr.jit(f)
+    for size in (2, 511, 512, 513, 64 * 512, 64 * 512 + 1, 100_003):
+        x, w = np.random.default_rng(size).normal(size=(2, size))
+        if size == 513:
+            x[300], w[10] = np.nan, -np.inf
+        found = compiled(x, w)
+        with cr.config(cores=1):
+            np.testing.assert_array_equal(cr.tree.leaves(found), cr.tree.leaves(compiled(x, w)))
+        np.testing.assert_allclose(cr.tree.leaves(found), cr.tree.leaves(f(x, w)), rtol=1e-10)
+    text = cr.source(compiled, stage="numba")(x, w)
+    assert "for piece in range(start, stop):" in text and "total_parts[piece] = total" in text
+
+
+def test_sums_of_rows_in_pieces(always):
+    def loss(first, second, x):
+        hidden = np.tanh(x @ first + second)
+        return np.sum(hidden**2) / x.shape[0]
+
+    gradient = cr.jit(cr.value_and_grad(loss, argnums=(0, 1)))
+    rng = np.random.default_rng(0)
+    first, second = rng.normal(size=(5, 3)), rng.normal(size=3)
+    for count in (2, 16, 17, 1024, 1025):
+        x = rng.normal(size=(count, 5))
+        found = gradient(first, second, x)
+        with cr.config(cores=1):
+            for one, other in zip(cr.tree.leaves(found), cr.tree.leaves(gradient(first, second, x))):
+                np.testing.assert_array_equal(one, other)
+        hidden = np.tanh(x @ first + second)
+        inner_bar = 2 * hidden * (1 - hidden**2) / count
+        np.testing.assert_allclose(found[0], np.sum(hidden**2) / count, rtol=1e-12)
+        np.testing.assert_allclose(found[1][0], x.T @ inner_bar, rtol=1e-10, atol=1e-14)
+        np.testing.assert_allclose(found[1][1], inner_bar.sum(0), rtol=1e-10, atol=1e-14)
+    assert "_parts[piece, i] =" in cr.source(gradient, stage="numba")(first, second, x)
+
+
+def test_a_written_loop_adds_in_its_own_order(always):
+    def f(x):
+        total = 0.0
+        for i in range(x.shape[0]):
+            total += x[i]
+        return total
+
+    found, text = both(f, SOME)
+    assert "cores.share" not in text
+    assert found == f(SOME)
+
+
 def test_written_loops_are_shared(always):
     def f(x):
         y = np.zeros((x.shape[0], 4))

@@ -1,0 +1,417 @@
+"""Lanes that run a loop and then back through it, several at a time.
+
+for lane in range(n):                      lanes give their slots to others as in lane_slots.py; when
+    while a > 1:                           one begins or ends is put down, and so is what every turn of
+        push(tape, a)            ->        all slots keeps. Then the same turns are done in reverse order:
+        a = ...                            a lane comes back into its slot where it ended, and leaves it
+    a_bar = ...                            where it began.
+    for _ in range(trips):
+        a_bar = a_bar * pop(tape)
+    x_bar[lane] = a_bar
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .build import Builder
+from .core import (
+    INT,
+    ArrayType,
+    Assign,
+    Block,
+    For,
+    If,
+    Operand,
+    StackType,
+    Statement,
+    Variable,
+    While,
+    blocks_of,
+    free_variables,
+    walk,
+)
+from .lane_parts import Lane, Vectorises, fits_around, fits_inside, flat, may_refuse
+from .lane_slots import LANES, SLOTS, Copy, Writer, by_dtype
+from .registry import PRIMITIVES
+
+ROOM = 256  # turns that new tapes have room for
+STACKS = ("stack", "push", "pop")
+
+
+@dataclass
+class LaneBackwards(Lane):
+    """A lane that has a second loop, after what is in the `middle`, which takes from the tapes of the first.
+
+    `tapes`: for each variable that is a stack, the one that it was made as.
+    """
+
+    middle: list[Statement] = field(default_factory=list)
+    back: For | None = None
+    tapes: dict[Variable, Variable] = field(default_factory=dict)
+
+    def lasting(self) -> list[Variable]:
+        known = self.known_before()
+        return [variable for variable in self.read_inside() if variable in known]
+
+    def known_before(self) -> set[Variable]:
+        return {self.around.index, *(target for statement in self.before for target in statement.targets)}
+
+    def read_back(self) -> dict[Variable, None]:
+        """What the second loop and what comes after it read."""
+        return free_variables(self.back.body) | free_variables(Block(self.after, self.around.body.results))
+
+    def ends(self) -> list[Variable]:
+        """What the first loop gives, and anything reads."""
+        read = self.read_back() | free_variables(Block(self.middle, self.back.initial))
+        return [target for target in self.loop.targets if target in read]
+
+    def kept_back(self) -> list[Variable]:
+        """The numbers that a lane keeps on its way back."""
+        known = self.known_before() - {self.around.index} | set(self.loop.targets)
+        known.update(target for statement in self.middle for target in statement.targets)
+        known.update(v for v in free_variables(self.back.body) if v is self.around.index)
+        return [*self.back.carried, *(variable for variable in self.read_back() if variable in known)]
+
+    def checked(self) -> bool:
+        blocks = Block(self.middle), self.back.body
+        return super().checked() or any(may_refuse(s) for block in blocks for s in walk(block))
+
+
+def lane_backwards_of(loop: For, vectorises: Vectorises) -> LaneBackwards | None:
+    """The parts of a turn, if it is such a lane."""
+    if not loop.independent or loop.step != 1:
+        return None
+    body = flat(loop.body)
+    statements = body.statements
+    places = [place for place, statement in enumerate(statements) if isinstance(statement, (For, While))]
+    if len(places) != 2:
+        return None
+    first, second = places
+    ahead, back = statements[first], statements[second]
+    before, middle, after = statements[:first], statements[first + 1 : second], statements[second + 1 :]
+    if not isinstance(ahead, While) or not isinstance(back, For) or not counts(ahead, back):
+        return None
+    tapes = tapes_of(before, ahead, back)
+    if tapes is None:
+        return None
+    plain = [s for s in before if not (isinstance(s, Assign) and is_stacks(s))]
+    ahead, back = (without_carried(one, lambda of: isinstance(of.type, StackType)) for one in (ahead, back))
+    inside = all(
+        fits_inside(replace(one, body=without_stacks(one.body)), vectorises) for one in (ahead, back)
+    )
+    if not inside or not fits_around(plain, middle, after):
+        return None
+    lane = LaneBackwards(replace(loop, body=body), plain, ahead, after, middle, back, tapes)
+    return without_count(lane) if lane.can_be_repeated() or not lane.checked() else None
+
+
+def tapes_of(before: list[Statement], ahead: While, back: For) -> dict[Variable, Variable] | None:
+    """The stacks that a turn ahead puts something on, once, and the same turn back takes it from.
+
+    None if anything else is done to one.
+    """
+    made = [s for s in before if isinstance(s, Assign) and is_stacks(s)]
+    tapes = {s.targets[0]: s.targets[0] for s in made}
+    mirrored = {s.targets[0] for s in made if s.static.get("mirrored")}
+    for loop, name in ((ahead, "push"), (back, "pop")):
+        follow(tapes, loop.carried, loop.initial)
+        done = operations(loop.body, name, tapes)
+        follow(tapes, loop.targets, loop.carried)
+        always = Counter(
+            s.operands[0] for s in loop.body.statements if isinstance(s, Assign) and is_stacks(s)
+        )
+        always = {tapes.get(stack) for stack in always}
+        if done is None or not set(done) - mirrored <= always or max(done.values(), default=0) > 1:
+            return None
+    return tapes
+
+
+def follow(tapes: dict[Variable, Variable], variables: tuple, values: tuple) -> None:
+    """Enter the variables that become, or begin as, stacks that are known."""
+    tapes.update((variable, tapes[value]) for variable, value in zip(variables, values) if value in tapes)
+
+
+def operations(block: Block, name: str, tapes: dict[Variable, Variable]) -> Counter[Variable] | None:
+    """How often a block does an operation to each stack, at most; None if it does any other."""
+    done: Counter[Variable] = Counter()
+    for statement in block.statements:
+        if isinstance(statement, If):
+            counted = [operations(inner, name, tapes) for inner in blocks_of(statement)]
+            if None in counted:
+                return None
+            done += counted[0] | counted[1]
+            follow(tapes, statement.targets, statement.body.results)
+        elif is_stacks(statement):
+            if statement.primitive.name != name or statement.operands[0] not in tapes:
+                return None
+            follow(tapes, statement.targets[:1], statement.operands[:1])
+            done[tapes[statement.operands[0]]] += 1
+    return done
+
+
+def is_stacks(statement: Assign) -> bool:
+    return statement.primitive.name in STACKS
+
+
+def counts(ahead: While, back: For) -> bool:
+    """Whether the second loop has as many turns as the first has counted, and does not count them itself."""
+    if (back.start, back.step) != (0, 1) or back.stop not in ahead.targets:
+        return False
+    place = ahead.targets.index(back.stop)
+    following = ahead.body.results[place]
+    made = next((s for s in ahead.body.statements if following in s.targets), None)
+    adds = made is not None and made.primitive.name == "add" and made.operands == (ahead.carried[place], 1)
+    return adds and ahead.initial[place] == 0 and back.index not in free_variables(back.body)
+
+
+def without_carried(loop: For | While, leave: Callable[[Variable], bool]) -> For | While:
+    """A loop that does not carry some of its variables."""
+    kept = [k for k, carried in enumerate(loop.carried) if not leave(carried)]
+    parts = {name: tuple(getattr(loop, name)[k] for k in kept) for name in ("targets", "carried", "initial")}
+    body = Block(loop.body.statements, tuple(loop.body.results[k] for k in kept))
+    return replace(loop, body=body, **parts)
+
+
+def without_count(lane: LaneBackwards) -> LaneBackwards:
+    """A lane that does not count its turns, unless anything but its second loop reads the count."""
+    loop = lane.loop
+    place = loop.targets.index(lane.back.stop)
+    count, following = loop.carried[place], loop.body.results[place]
+    kept = [statement for statement in loop.body.statements if following not in statement.targets]
+    left = without_carried(replace(loop, body=Block(kept, loop.body.results)), lambda of: of is count)
+    read = free_variables(left.body) | free_variables(left.test)
+    if lane.back.stop in lane.ends() or count in read or following in read:
+        return lane
+    return replace(lane, loop=left)
+
+
+def without_stacks(block: Block) -> Block:
+    """A block whose branches do not give stacks, and, but for these, without what it does to them."""
+    statements = []
+    for statement in block.statements:
+        if isinstance(statement, If):
+            statement = numbers_of(statement)
+            parts = {name: without_stacks(getattr(statement, name)) for name in ("body", "orelse")}
+            statements.append(replace(statement, **parts))
+        elif not is_stacks(statement):
+            statements.append(statement)
+    return Block(statements, block.results)
+
+
+def numbers_of(branch: If) -> If:
+    """A branch that gives no stacks."""
+    kept = [k for k, target in enumerate(branch.targets) if not isinstance(target.type, StackType)]
+    pick = lambda block: Block(block.statements, tuple(block.results[k] for k in kept))
+    targets = tuple(branch.targets[k] for k in kept)
+    return replace(branch, targets=targets, body=pick(branch.body), orelse=pick(branch.orelse))
+
+
+class TapedCopy(Copy):
+    """Copies statements that put numbers on tapes, and take them from there."""
+
+    writer: BackwardsWriter
+    depth = 0
+
+    def leaves(self, branch: If) -> bool:
+        inside = (s for s in walk(Block([branch])) if isinstance(s, Assign))
+        return super().leaves(branch) or any(map(is_stacks, inside))
+
+    def type_left(self, key: Hashable) -> ArrayType:
+        return key.type.element if isinstance(key, Variable) else super().type_left(key)
+
+    def branch(self, statement: If) -> None:
+        """What branches put on tapes is left for after them; what they take is read before."""
+        for inner in walk(Block([statement])):
+            if self.depth == 0 and isinstance(inner, Assign) and inner.primitive.name == "pop":
+                self.take(inner)
+        self.depth += 1
+        super().branch(numbers_of(statement))
+        self.depth -= 1
+        for stack in [key for key in self.left if isinstance(key, Variable)] if self.depth == 0 else ():
+            tape, place = self.writer.place_of(stack)
+            self.writer.write(tape, place, self.left.pop(stack))
+
+    def assign(self, statement: Assign) -> None:
+        if not is_stacks(statement):
+            super().assign(statement)
+        elif statement.primitive.name == "push":
+            self.put(statement)
+        elif self.depth == 0:
+            self.take(statement)
+
+    def put(self, push: Assign) -> None:
+        stack, value = self.writer.lane.tapes[push.operands[0]], self.renaming(push.operands[1])
+        if self.depth:
+            self.left[stack] = value
+        else:
+            self.writer.write(*self.writer.place_of(stack), value)
+
+    def take(self, pop: Assign) -> None:
+        tape, place = self.writer.place_of(self.writer.lane.tapes[pop.operands[0]])
+        self.renaming.mapping[pop.targets[1]] = self.writer.read(tape, place, pop.targets[1])
+
+
+class BackwardsWriter(Writer):
+    """Writes a block of lanes there and back.
+
+    Its values also are the tapes, by their stacks; what lanes end with, by their loop's targets; and of each
+    lane that begins or ends, one after the other: after which turn, in which slot, and its number.
+    """
+
+    lane: LaneBackwards
+    copies = TapedCopy
+    lanes_of_block = LANES // 2  # what the turns of a block keep should stay near the processor
+
+    def __init__(self, builder: Builder, lane: LaneBackwards, first: Operand, last: Operand):
+        super().__init__(builder, lane, first, last)
+        self.values.now |= {"turn": 0, "events": 0}
+        left = self.emit("subtract", last, first)
+        for target in lane.ends():
+            self.make(("end", target), "empty", (left,), dtype=target.type.dtype)
+            self.values[("end", target)].name = f"{lane.name(target)}_ends"
+        events = builder.dimension_add(builder.dimension_multiply(left, 2), 1)
+        for name in ("turns", "slots", "lanes"):
+            self.make(f"event_{name}", "full", (events,), -1, dtype=np.dtype(int))
+        self.make("event_begins", "zeros", (events,), dtype=np.dtype(bool))
+        stacks = list(dict.fromkeys(lane.tapes.values()))
+        self.tapes = by_dtype(stacks, lambda stack: stack.type.element.dtype)
+        for dtype, alike in self.tapes.items():
+            self.make(("tape", dtype), "empty", (SLOTS * ROOM * len(alike),), dtype=dtype)
+            array = self.values[("tape", dtype)]
+            array.name = "tape"
+            array.type = array.type.with_shape((Variable("room", INT),))
+        self.rows: dict[Any, Operand] = {}
+
+    # there
+
+    def step_all(self) -> None:
+        self.find_rows()
+        for tape, row in self.rows.items():
+            size = self.direct("size", self.values[tape], like=Variable(None, INT), axis=0)
+            self.values.branch(self.emit("equal", row, size), lambda tape=tape: self.grow(tape))
+        super().step_all()
+        self.add("turn", 1)
+
+    def find_rows(self) -> None:
+        """Where each tape has the row of this turn."""
+        for dtype, stacks in self.tapes.items():
+            row = self.emit("multiply", self.values["turn"], SLOTS * len(stacks))
+            self.rows[("tape", dtype)] = row
+
+    def place_of(self, stack: Variable) -> tuple[Hashable, Operand]:
+        """The tape with what was a stack, and the place there for this turn and slot."""
+        dtype = stack.type.element.dtype
+        first = self.builder.dimension_add(self.rows[("tape", dtype)], SLOTS * self.tapes[dtype].index(stack))
+        return ("tape", dtype), self.builder.dimension_add(first, self.slot)
+
+    def grow(self, tape: Hashable) -> None:
+        array = self.values[tape]
+        self.values.set(tape, self.direct("longer", array, like=array))
+
+    def direct(self, primitive: str, array: Variable, like: Variable, **static: int) -> Variable:
+        """Emit an operation on an array whose size is nowhere said."""
+        made = Variable(like.name, like.type)
+        location = self.builder.location
+        self.builder.append(Assign((made,), PRIMITIVES[primitive], (array,), static, location))
+        return made
+
+    def step(self, slot: Variable) -> None:
+        self.slot = slot
+        super().step(slot)
+
+    def begin(self, slot: Variable) -> None:
+        self.put_down(self.values["waiting"], slot, True)
+        super().begin(slot)
+
+    def end(self, number: Operand, slot: Variable) -> None:
+        lane = self.lane
+        place = self.emit("subtract", number, self.first)
+        for target in lane.ends():
+            carried = lane.loop.carried[lane.loop.targets.index(target)]
+            self.write(("end", target), place, self.read(carried, slot))
+        if self.checked:
+            self.write("failed", place, self.no(self.read("sound", slot)))
+        self.put_down(number, slot, False)
+        self.values.set("left", self.emit("subtract", self.values["left"], 1, name="left"))
+
+    def put_down(self, number: Operand, slot: Variable, begins: bool) -> None:
+        """Put down that a lane begins, or ends."""
+        self.add("events", 1)
+        event = self.values["events"]
+        for name, value in (("turns", self.values["turn"]), ("slots", slot), ("lanes", number)):
+            self.write(f"event_{name}", event, value)
+        if begins:
+            self.write("event_begins", event, True)
+
+    # back
+
+    def follow(self) -> None:
+        self.make_slots(self.lane.kept_back())
+        values = self.values
+
+        def happened() -> Operand:
+            turn = self.emit("getitem", values["event_turns"], (values["events"],))
+            return self.emit("equal", turn, values["turn"])
+
+        def back() -> None:
+            self.values.set("turn", self.emit("subtract", values["turn"], 1, name="turn"))
+            self.find_rows()
+            values.each("slot", SLOTS, self.step_back, fused=True)
+
+        def turn() -> None:
+            values.repeat(happened, self.undo)
+            values.branch(self.emit("greater", values["turn"], 0), back)
+
+        values.repeat(lambda: self.emit("greater", values["events"], 0), turn)
+
+    def undo(self) -> None:
+        """A lane that has ended comes back into its slot, one that has begun leaves it."""
+        values, event = self.values, self.values["events"]
+        slot, number = (
+            self.read_number("event_slots", event, "slot"),
+            self.read_number("event_lanes", event, "lane"),
+        )
+        begins = self.read("event_begins", event)
+        values.branch(begins, lambda: self.leave(number, slot), lambda: self.come_back(number, slot))
+        values.set("events", self.emit("subtract", values["events"], 1, name="events"))
+
+    def come_back(self, number: Operand, slot: Variable) -> None:
+        lane, back = self.lane, self.lane.back
+        place = self.emit("subtract", number, self.first)
+        ends = {target: self.read(("end", target), place, target) for target in lane.ends()}
+        copy = self.copies(self, ends | {lane.around.index: number})
+        copy.block(Block(lane.before))
+        copy.block(Block(lane.middle))
+        copy.renaming.mapping |= dict(zip(back.carried, copy.renaming(back.initial)))
+        for variable in lane.kept_back():
+            self.write(variable, slot, copy.renaming(variable))
+        if self.checked:
+            self.write("sound", slot, copy.sound)
+
+    def step_back(self, slot: Variable) -> None:
+        lane, back = self.lane, self.lane.back
+        self.slot = slot
+        wanted = free_variables(back.body)
+        held = {variable: self.read(variable, slot) for variable in lane.kept_back() if variable in wanted}
+        copy = self.copies(self, held, self.sound(slot))
+        for variable, value in zip(back.carried, copy.block(back.body), strict=True):
+            self.write(variable, slot, value)
+        if self.checked:
+            self.write("sound", slot, copy.sound)
+
+    def leave(self, number: Operand, slot: Variable) -> None:
+        lane, back = self.lane, self.lane.back
+        kept = {variable: self.read(variable, slot) for variable in lane.kept_back()}
+        ends = {target: kept[carried] for target, carried in zip(back.targets, back.carried)}
+        copy = self.copies(self, kept | ends | {lane.around.index: number}, self.sound(slot))
+        copy.block(Block(lane.after))
+        if self.checked:
+            place = self.emit("subtract", number, self.first)
+            failed = self.emit("logical_or", self.read("failed", place), self.no(copy.sound))
+            self.write("failed", place, failed)
