@@ -78,6 +78,7 @@ class Batcher:
         self.builder = Builder()
         self.renaming = Renaming()
         self.named: dict[Variable, list[Variable]] = {}
+        self.even: set[Variable] = set()
         open_program(self.builder, program)
         if known is not None:
             self.builder.lower_bounds.update(known.lower_bounds)
@@ -92,7 +93,7 @@ class Batcher:
         parameters = tuple(map(self.fresh, program.parameters))
         self.block(program.body.statements, program.body, compiled=compiled)
         for result in program.results:
-            if isinstance(result, Variable) and self.analysis.ragged(result):
+            if isinstance(result, Variable) and self.analysis.ragged(result) and result not in self.even:
                 raise UnsupportedError(
                     "vmap of a function whose result has another shape for one example than for another",
                     "return arrays of one shape: pad them, or call the function in a loop",

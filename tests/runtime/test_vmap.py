@@ -255,9 +255,48 @@ def test_an_exception_of_an_example_keeps_its_text(wrap):
 
 
 def test_results_of_different_shapes_are_refused():
+    def counted(x):
+        kept = []
+        for value in x:
+            if value > 0:
+                kept.append(value)
+        return np.array(kept)
+
     with pytest.raises(UnsupportedError, match="may differ from one example to another") as caught:
-        cr.vmap(lambda x: x[x > 0])(X)
+        cr.vmap(counted)(X)
     assert "test_vmap.py" in str(caught.value)
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, cr.jit], ids=["eager", "compiled"])
+def test_slices_of_one_size_at_places_of_their_own(wrap):
+    x, places = R.standard_normal(9), np.array([[1, 3], [6, 0]])
+    cut = lambda x, i: x[i : i + 2]
+    along = cr.vmap(cut, (None, 0))
+    same(wrap(along)(x, places[0]), np.stack([x[1:3], x[3:5]]))
+    same(wrap(cr.vmap(along, (None, 0)))(x, places), x[places[..., None] + np.arange(2)])
+    assert wrap(along)(x, np.zeros(0, int)).shape[0] == 0
+    weights = R.standard_normal((2, 2))
+    gradient = cr.grad(lambda x: np.sum(along(x, places[1]) * weights))(x)
+    expected = np.zeros(9)
+    expected[6:8], expected[0:2] = weights
+    same(gradient, expected)
+    with pytest.raises(ValueError, match="another shape for one example than for another"):
+        wrap(along)(x, np.array([1, 8]))
+
+
+@pytest.mark.parametrize("wrap", [lambda f: f, cr.jit], ids=["eager", "compiled"])
+def test_results_that_turn_out_to_have_one_shape(wrap):
+    x = np.array([[1.0, -2.0, 3.0], [-1.0, 5.0, 6.0]])
+    same(wrap(cr.vmap(lambda x: x[x > 0]))(x), [[1.0, 3.0], [5.0, 6.0]])
+
+    def repeated(x, n):
+        total = np.zeros(n)
+        while total[0] < x:
+            total += np.arange(1, n + 1)
+        return total
+
+    found = wrap(cr.vmap(repeated))(np.array([3.0, 0.0, 1.5]), np.array([2, 2, 2]))
+    same(found, [[3.0, 6.0], [0.0, 0.0], [2.0, 4.0]])
 
 
 def test_a_change_of_something_outside_is_refused():
