@@ -78,9 +78,21 @@ class Lane:
         return free_variables(self.loop.test) | free_variables(self.loop.body)
 
     def can_be_repeated(self) -> bool:
-        """Whether a lane may be done again: not if it adds to what it has written."""
-        adds = (s.primitive.name == "index_add" for s in walk(Block(self.after)) if isinstance(s, Assign))
-        return not any(adds)
+        """Whether a lane may be done again: it reads nothing that it has written before it may be refused."""
+        statements = self.writing()
+        places = [place for place, statement in enumerate(statements) if is_written(statement)]
+        later = statements[places[0] + 1 :] if places else []
+        return not any(map(may_refuse, walk(Block(later)))) or not self.reads_what_it_writes()
+
+    def writing(self) -> list[Statement]:
+        """What a lane does from where it may write."""
+        return self.after
+
+    def reads_what_it_writes(self) -> bool:
+        statements = [s for s in walk(self.around.body) if isinstance(s, Assign)]
+        written = {*self.around.carried, *(s.targets[0] for s in statements if is_written(s))}
+        reads = ("getitem", "index_add")
+        return any(s.primitive.name in reads and s.operands[0] in written for s in statements)
 
     def checked(self) -> bool:
         """Whether a lane may raise an exception."""
@@ -110,7 +122,7 @@ def lane_of(loop: For, vectorises: Vectorises) -> Lane | None:
 
 def fits_around(before: list[Statement], *after: list[Statement]) -> bool:
     """Whether what is not in a loop of the lane's own can be done at another time."""
-    writes = any(s.primitive.destructive for s in walk(Block(before)) if isinstance(s, Assign))
+    writes = any(map(is_written, walk(Block(before))))
     return not writes and all(is_plain(s) for part in (before, *after) for s in walk(Block(part)))
 
 
@@ -147,6 +159,11 @@ def as_while(loop: For) -> While:
 def is_number(operand: Operand) -> bool:
     of = operand.type if isinstance(operand, Variable) else None
     return of is None or (isinstance(of, ArrayType) and not of.shape and of.dtype.kind in "biuf")
+
+
+def is_written(statement: Statement) -> bool:
+    """Whether a statement writes to an array."""
+    return isinstance(statement, Assign) and statement.primitive.destructive
 
 
 def is_check(statement: Statement) -> bool:

@@ -24,6 +24,7 @@ from .core import (
     Operand,
     Statement,
     Variable,
+    While,
     blocks_of,
     free_variables,
     walk,
@@ -302,15 +303,25 @@ class Writer:
 
     def end(self, number: Operand, slot: Variable) -> None:
         """Do what is after the loop for a lane that has ended."""
-        lane, loop = self.lane, self.lane.loop
-        kept = {variable: self.read(variable, slot) for variable in lane.kept()}
-        ends = {target: kept[carried] for target, carried in zip(loop.targets, loop.carried)}
-        copy = self.copies(self, kept | ends | {lane.around.index: number}, self.sound(slot))
-        copy.block(Block(lane.after))
-        if self.checked:
-            place = self.emit("subtract", number, self.first)
-            self.write("failed", place, self.no(copy.sound))
+        self.finish(number, slot, self.lane.loop, self.lane.kept())
         self.values.set("left", self.emit("subtract", self.values["left"], 1, name="left"))
+
+    def finish(self, number: Operand, slot: Variable, loop: For | While, kept: list[Variable]) -> None:
+        """Do what a lane does after a loop, if all its checks have held: it writes nothing else."""
+        place = self.emit("subtract", number, self.first) if self.checked else None
+
+        def after() -> None:
+            held = {variable: self.read(variable, slot) for variable in kept}
+            ends = {target: held[carried] for target, carried in zip(loop.targets, loop.carried)}
+            copy = self.copies(self, held | ends | {self.lane.around.index: number})
+            copy.block(Block(self.lane.after))
+            if copy.sound is not True:
+                self.write("failed", place, self.no(copy.sound))
+
+        if self.checked:
+            self.values.branch(self.sound(slot), after, lambda: self.write("failed", place, True))
+        else:
+            after()
 
     def again(self, place: Variable) -> None:
         """Do a lane alone if one of its checks has failed."""

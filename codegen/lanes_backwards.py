@@ -78,6 +78,10 @@ class LaneBackwards(Lane):
         known.update(v for v in free_variables(self.back.body) if v is self.around.index)
         return [*self.back.carried, *(variable for variable in self.read_back() if variable in known)]
 
+    def writing(self) -> list[Statement]:
+        """What is in the middle is done for lanes that have failed too."""
+        return [*self.middle, *self.before, self.loop, self.back, *self.after]
+
     def checked(self) -> bool:
         blocks = Block(self.middle), self.back.body
         return super().checked() or any(may_refuse(s) for block in blocks for s in walk(block))
@@ -385,7 +389,8 @@ class BackwardsWriter(Writer):
         lane, back = self.lane, self.lane.back
         place = self.emit("subtract", number, self.first)
         ends = {target: self.read(("end", target), place, target) for target in lane.ends()}
-        copy = self.copies(self, ends | {lane.around.index: number})
+        sound = self.no(self.read("failed", place)) if self.checked else True
+        copy = self.copies(self, ends | {lane.around.index: number}, sound)
         copy.block(Block(lane.before))
         copy.block(Block(lane.middle))
         copy.renaming.mapping |= dict(zip(back.carried, copy.renaming(back.initial)))
@@ -406,12 +411,4 @@ class BackwardsWriter(Writer):
             self.write("sound", slot, copy.sound)
 
     def leave(self, number: Operand, slot: Variable) -> None:
-        lane, back = self.lane, self.lane.back
-        kept = {variable: self.read(variable, slot) for variable in lane.kept_back()}
-        ends = {target: kept[carried] for target, carried in zip(back.targets, back.carried)}
-        copy = self.copies(self, kept | ends | {lane.around.index: number}, self.sound(slot))
-        copy.block(Block(lane.after))
-        if self.checked:
-            place = self.emit("subtract", number, self.first)
-            failed = self.emit("logical_or", self.read("failed", place), self.no(copy.sound))
-            self.write("failed", place, failed)
+        self.finish(number, slot, self.lane.back, self.lane.kept_back())

@@ -59,10 +59,13 @@ class Reuse:
         self.histories = Histories(program.body)
         self.escaped = {self.histories.of(v) for v in variables_in(program.results) if is_array(v)}
         self.sizes: set[Variable] = set()
+        self.made: set[Variable] = set()
         for statement in walk(program.body):
             self.escaped |= {self.histories.of(v) for v in self.handed_on(statement)}
             if isinstance(statement, Assign) and statement.primitive.name in ("size", "slice_size"):
                 self.sizes.update(statement.targets)
+            elif isinstance(statement, Assign) and not statement.primitive.destructive:
+                self.made.update(statement.targets)
 
     def handed_on(self, statement: Statement) -> list[Variable]:
         """The arrays of which a statement does more than read or write elements."""
@@ -97,6 +100,7 @@ class Reuse:
             before.append(replace(making, targets=(once,), primitive=PRIMITIVES["empty"]))
             loop = sharing(loop, making, once, last_version(loop.body, array))
             self.histories.unite(array, once, loop.carried[-1], loop.targets[-1])
+            self.made ^= {array, once}
         return [*before, loop]
 
     def lasts_a_turn(self, making: Statement, loop: For) -> bool:
@@ -112,6 +116,8 @@ class Reuse:
         members = self.histories.members(array)
         outside = {*loop.carried, *variables_in(loop.body.results)}
         if self.histories.of(array) in self.escaped or not members <= inside or members & outside:
+            return False
+        if len(members & self.made) != 1:
             return False
         return last_version(loop.body, array) is not None
 

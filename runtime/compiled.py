@@ -26,6 +26,7 @@ from ..codegen.held_elements import hold_elements
 from ..codegen.hoisted_checks import hoist_checks
 from ..codegen.inplace import write_in_place
 from ..codegen.least_size import least_size
+from ..codegen.needless_checks import without_needless_checks, without_needless_refusals
 from ..codegen.needless_writes import without_needless_writes
 from ..codegen.own_rows import write_own_rows
 from ..codegen.printing import NO_DEFAULTS, Defaults, print_program
@@ -77,6 +78,7 @@ SIMPLIFYING = (
     without_first_runs,
     dissolve,
     simplify,
+    without_needless_checks,
     without_needless_writes,
     write_at_once,
     write_own_rows,
@@ -102,6 +104,7 @@ LOOPS = (
     write_own_rows,
     carry_values,
     simplify,
+    without_needless_refusals,
 )
 
 

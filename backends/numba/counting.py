@@ -22,7 +22,7 @@ def counting_from(loop: For, least: int) -> For:
     if any(isinstance(statement, (For, While)) for statement in walk(loop.body)):
         return loop
     turn = Variable("turn", INT)
-    known = Assign((loop.index,), forms.elementary("at_least"), (turn, least), {}, loop.location)
+    known = Assign((loop.index,), forms.at_least, (turn, least), {}, loop.location)
     return replace(loop, index=turn, body=Block([known, *loop.body.statements], loop.body.results))
 
 

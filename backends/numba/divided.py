@@ -47,12 +47,16 @@ Tree = Any
 
 @dataclass
 class Part:
-    """One function: what it is given and gives back. A loop's is also given its first turn and its end."""
+    """One function: what it is given and gives back. A loop's is also given its first turn and its end.
+
+    `renamed`: what the arrays that it writes are called from then on.
+    """
 
     program: Program
     given: tuple[Variable, ...]
     gives: tuple[Variable, ...] = ()
     turns: tuple[Operand, Operand] | None = None
+    renamed: tuple[tuple[Variable, Operand], ...] = ()
 
 
 @dataclass
@@ -72,8 +76,8 @@ class Divided:
             return
         self.parts.append(Part(self.function("part", group, given, gives), given, gives))
 
-    def loop(self, loop: For, tapes: list[Assign]) -> None:
-        """Add a part for some of a loop's turns, upward; the arrays that it writes keep their names."""
+    def loop(self, loop: For, tapes: list[Assign], later: Block) -> None:
+        """Add a part for some of a loop's turns, upward."""
         own = {loop.index, *loop.carried, *(target for tape in tapes for target in tape.targets)}
         read = (*variables_in(loop.initial), *free_variables(Block([*tapes])), *free_variables(loop.body))
         given = tuple(dict.fromkeys(variable for variable in read if variable not in own))
@@ -83,9 +87,9 @@ class Divided:
         some = counting_from(replace(loop, targets=targets, start=first, stop=end, step=1), least)
         program = self.function("turns", [*tapes, some], given, (), (first, end))
         turns = (loop.start, loop.stop) if loop.step == 1 else (after(loop.stop), after(loop.start))
-        self.parts.append(Part(program, given, (), turns))
-        for target, array in zip(loop.targets, loop.initial):
-            self.names[target] = self.name(array)
+        wanted = free_variables(later)
+        renamed = tuple((t, array) for t, array in zip(loop.targets, loop.initial) if t in wanted)
+        self.parts.append(Part(program, given, (), turns, renamed))
 
     def name(self, variable: Variable) -> str:
         """A variable's name; one that the whole has only inside an expression gets one of its own."""
@@ -123,7 +127,7 @@ def divide(program: Program) -> Divided | None:
     for place, group in enumerate(groups):
         later = [s for others in groups[place + 1 :] for s in (*tapes.get(others[0], ()), *others)]
         if group[0] in shared:
-            divided.loop(group[0], tapes[group[0]])
+            divided.loop(group[0], tapes[group[0]], Block(later, program.results))
         else:
             divided.between(group, Block(later, program.results))
     return divided
@@ -178,16 +182,29 @@ def driver(divided: Divided, restored: list[Tree]) -> list[Tree]:
         if part.turns is None:
             made = call(part.program.name, *operands)
             targets = [stored(divided.name(variable)) for variable in part.gives]
-            if targets:
-                target = targets[0] if len(targets) == 1 else gast.Tuple(targets, gast.Store())
-                written.append(assign(target, made))
-            else:
-                written.append(statement(made))
+            written.append(assigned(targets, made) if targets else statement(made))
             written += [restoring(divided.name(v), v) for v in part.gives if is_narrow(v)]
         else:
             bounds = [bound_tree(divided, bound) for bound in part.turns]
             written.append(statement(call("cores.share", name(part.program.name), *bounds, *operands[2:])))
+            written += other_names(divided, part)
     return [*written, gast.Return(restored[0] if len(restored) == 1 else tuple_tree(restored))]
+
+
+def other_names(divided: Divided, part: Part) -> list[Tree]:
+    """The statement that gives the arrays of a loop their other names, if there are any."""
+    names = [(divided.name(target), divided.name(array)) for target, array in part.renamed]
+    names = [(new, old) for new, old in names if new != old]
+    values = [name(old) for _, old in names]
+    if not names:
+        return []
+    return [
+        assigned([stored(new) for new, _ in names], values[0] if len(values) == 1 else tuple_tree(values))
+    ]
+
+
+def assigned(targets: list[Tree], value: Tree) -> Tree:
+    return assign(targets[0] if len(targets) == 1 else gast.Tuple(targets, gast.Store()), value)
 
 
 def bound_tree(divided: Divided, bound: Operand) -> Tree:

@@ -52,6 +52,7 @@ from ...codegen.helper_functions import helper_functions
 from ...codegen.independent import confirm_independent, mark_independent
 from ...codegen.inplace import write_in_place
 from ...codegen.invariants import hoist_invariants
+from ...codegen.joined_additions import join_additions
 from ...codegen.joined_loops import join_loops
 from ...codegen.lanes_in_step import lanes_in_step
 from ...codegen.lasting_arrays import make_once
@@ -87,6 +88,7 @@ BEFORE_FUSING = (
     remove_dead_code,
     hoist_invariants,
     make_once,
+    join_additions,
 )
 AFTER_FUSING = (
     block_sums,

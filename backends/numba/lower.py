@@ -30,11 +30,12 @@ from ...codegen.core import (
 )
 from ...codegen.errors import UnsupportedError
 from ...codegen.expand import Expander
+from ...codegen.parts import Facts
 from ...codegen.registry import PRIMITIVES
 from . import elementwise, forms
 from .contiguity import contiguous_in
 from .library import Calls, read
-from .waiting import is_number, sums, waiting
+from .waiting import one_at_a_time, sums, waiting
 
 RULES: dict[str, Callable[[Lowering, Assign], Operand | None]] = {}  # noqa: F821
 # These print for Numba as they do for NumPy.
@@ -85,7 +86,7 @@ def rule(*names: str) -> Callable:
 def lower(program: Program) -> tuple[Program, Calls]:
     """The program in Numba's terms, and the library calls it makes."""
     require_dtypes(program)
-    lowering = Lowering(contiguous_in(program.body))
+    lowering = Lowering(contiguous_in(program.body), Facts(program.body))
     shapes = [getattr(p.type, "shape", ()) for p in program.parameters]
     lowering.sizes.update(variables_in(shapes))
     return Program(program.name, program.parameters, lowering.block(program.body)), lowering.calls
@@ -94,15 +95,15 @@ def lower(program: Program) -> tuple[Program, Calls]:
 class Lowering(Expander):
     """Rewrites every statement that Numba would read otherwise."""
 
-    def __init__(self, contiguous: set[Variable]):
+    def __init__(self, contiguous: set[Variable], facts: Facts):
         super().__init__(RULES)
-        self.contiguous = contiguous
+        self.contiguous, self.facts = contiguous, facts
         self.calls = Calls()
         self.sizes: set[Variable] = set()  # of arguments: at least 2
         # In an innermost loop: what each round gets from the one before.
         self.waiting: frozenset[Variable] | None = None
         self.sums: frozenset[Variable] = frozenset()
-        # Whether it carries numbers that are not sums, and so runs one round at a time.
+        # Whether its rounds run one at a time.
         self.serial = False
 
     def rule(self, statement: Assign) -> Callable | None:
@@ -142,7 +143,7 @@ class Lowering(Expander):
             case For():
                 outer = self.waiting, self.sums, self.serial
                 self.waiting, self.sums = waiting(statement), sums(statement)
-                self.serial = any(is_number(c) and c not in self.sums for c in statement.carried)
+                self.serial = one_at_a_time(statement, self.sums, self.facts)
                 body = self.ended(statement.body, statement.carried)
                 self.waiting, self.sums, self.serial = outer
                 self.builder.append(dataclasses.replace(statement, body=body))

@@ -16,6 +16,9 @@ from ...codegen.core import (
     variables_in,
     walk,
 )
+from ...codegen.parts import Facts
+
+ELEMENTS = ("getitem", "setitem", "index_add")
 
 
 def waiting(loop: For) -> frozenset[Variable] | None:
@@ -46,6 +49,43 @@ def sums(loop: For) -> frozenset[Variable]:
     }
     ends = zip(loop.carried, loop.body.results)
     return frozenset(carried for carried, end in ends if read[carried] == 1 and (carried, end) in added)
+
+
+def one_at_a_time(loop: For, added: frozenset[Variable], facts: Facts) -> bool:
+    """Whether a loop carries numbers that are not added up, or reads what a round before has written."""
+    if any(is_number(carried) and carried not in added for carried in loop.carried):
+        return True
+    if any(isinstance(statement, (For, While)) for statement in walk(loop.body)):
+        return False
+    arrays = {carried: carried for carried in loop.carried if not is_number(carried)}
+    reads, writes = [], []
+    for statement in walk(loop.body):
+        if not isinstance(statement, Assign) or statement.primitive.name not in ELEMENTS:
+            continue
+        array, index = statement.operands[:2]
+        if array in arrays:
+            written = statement.primitive.destructive
+            (writes if written else reads).append((arrays[array], index))
+            arrays |= dict.fromkeys(statement.targets if written else (), arrays[array])
+    return any(
+        array is other and is_before(read, write, loop, facts)
+        for array, read in reads
+        for other, write in writes
+    )
+
+
+def is_before(one: tuple, other: tuple, loop: For, facts: Facts) -> bool:
+    """Whether an element is, in each round, the other of a round before."""
+    moved = 0
+    for a, b in zip(one, other):
+        here, there = facts.form(a), facts.form(b)
+        if here is None or there is None or (distance := here - there).terms:
+            return False
+        if loop.index in here.terms and distance.constant:
+            moved = distance.constant
+        elif distance.constant:
+            return False
+    return isinstance(loop.step, int) and moved * loop.step < 0
 
 
 def spread(statements: list[Statement], found: set[Variable]) -> None:

@@ -157,6 +157,22 @@ def test_turns_that_need_each_other_are_not_shared(always):
     np.testing.assert_allclose(found, f(SOME.copy()))
 
 
+def test_names_that_arrays_exchange(always):
+    text = """def f(x, y):
+        u, v = x * 1.5, np.cos(x)
+        v, u = u, v
+        u = u.copy()
+        u[1:3] = np.sin(v[1:3] + 0.5 * (0.5 * (x[2] + 0.7) + u[0]))
+        if v[-1] < -0.23:
+            v = v.copy()
+            v[2] = y
+        return np.sum(u * v)"""
+    x, y = np.random.default_rng(0).uniform(-1, 1, (40, 4)), np.linspace(-1, 1, 40)
+    function = parse_text(text, {"np": np})
+    lanes = [function(*lane) for lane in zip(x, y)]
+    np.testing.assert_allclose(Jit(Vmap(text))(x, y), lanes, rtol=1e-12)
+
+
 def test_sums_in_pieces(always):
     def f(x, w):
         parts = np.sum(np.exp(x) * w), np.max(x), np.min(w), np.sum(x > 0), np.any(x > 3), np.all(w > 0)

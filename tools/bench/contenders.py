@@ -4,6 +4,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,14 +32,24 @@ def measured_derivative(row: Row) -> Callable:
 
 
 def chainrule_calls(row: Row, cotangent: Any, arguments: tuple) -> dict[str, Callable]:
-    primal = cr.jit(row.function)
+    primal = InPlace(cr.jit(row.function), own_arrays(row, arguments))
     gradient = cr.jit(measured_derivative(row))
-    # a compiled function writes into its arguments where the function does; a gradient does not
-    own = own_arrays(row, arguments)
-    return {
-        "primal": lambda: primal(*own()),
-        "gradient": lambda: gradient(cotangent, *arguments),
-    }
+    return {"primal": primal, "gradient": lambda: gradient(cotangent, *arguments)}
+
+
+@dataclass(frozen=True)
+class InPlace:
+    """A call of a function that may write into its arguments, of which it is given copies."""
+
+    function: Callable
+    arguments: Callable[[], tuple]
+
+    def prepared(self) -> Callable:
+        """One call, whose copies are made."""
+        return partial(self.function, *self.arguments())
+
+    def __call__(self) -> Any:
+        return self.prepared()()
 
 
 def own_arrays(row: Row, arguments: tuple) -> Callable[[], tuple]:
@@ -102,5 +114,5 @@ def all_calls(row: Row, quick: bool, ports: bool) -> dict[str, Callable]:
     found |= jax_calls(row, cotangent, arguments, ports)
     if ports:
         found |= autograd_calls(row, cotangent, arguments)
-        found["numpy_primal"] = lambda: row.function(*own())
+        found["numpy_primal"] = InPlace(row.function, own)
     return found

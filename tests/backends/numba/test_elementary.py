@@ -94,6 +94,18 @@ def test_only_values_that_do_not_wait_are_vectorised():
     assert "np.cos(s)" in text
 
 
+def test_a_loop_that_reads_what_it_has_just_written_calls_the_faster_logarithm():
+    def decayed(x, back):
+        for i in range(1, x.shape[0] - 1):
+            x[i] = np.log(2 + x[i - back]) + x[i]
+        return x
+
+    x = np.linspace(0, 1, 5)
+    assert "np.log(" in printed(lambda x: decayed(x, 1), x)
+    assert "elementary.log(" in printed(lambda x: decayed(x, -1), x)
+    np.testing.assert_allclose(cr.jit(lambda x: decayed(x.copy(), 1))(x), decayed(x.copy(), 1), rtol=1e-15)
+
+
 def test_sums_of_arrays_are_added_in_any_order_and_those_of_users_are_not():
     def own(x):
         s = 0.0
