@@ -80,24 +80,27 @@ class Early:
                 self.transposes.setdefault(statement.operands[0], []).append(statement)
 
     def block(self, block: Block) -> Block:
-        return Block([s for one in block.statements for s in self.statement(one)], block.results)
+        here = set(block.statements)
+        return Block([s for one in block.statements for s in self.statement(one, here)], block.results)
 
-    def statement(self, statement: Statement) -> Iterator[Statement]:
+    def statement(self, statement: Statement, here: set[Statement]) -> Iterator[Statement]:
         if not isinstance(statement, Assign):
             names = ("body", "orelse") if isinstance(statement, If) else ("body",)
             yield replace(statement, **{name: self.block(getattr(statement, name)) for name in names})
-        elif statement.primitive.name == "transpose" and self.moves_in(statement):
+        elif statement.primitive.name == "transpose" and self.moves_in(statement, here):
             yield from self.moved_in(statement)
         elif statement.primitive.name in SUMS:
             yield self.summed_as_it_lies(statement)
         else:
             yield statement
 
-    def moves_in(self, statement: Assign) -> bool:
+    def moves_in(self, statement: Assign, here: set[Statement]) -> bool:
         """Whether what is computed for products is only read transposed, its rows apart from its columns."""
         (array,), (result,) = statement.operands, statement.targets
         made, rank, turns = self.made.get(array), result.type.ndim, self.transposes[array]
         if rank < 3 or made is None or not made.primitive.elementwise or len(turns) != self.uses[array]:
+            return False
+        if not here.issuperset((made, *turns)):
             return False
         parted = lambda axes: set(axes[-2:]) != {rank - 2, rank - 1}
         return all(one.targets[0] in self.factors and parted(one.static["axes"]) for one in turns)

@@ -23,8 +23,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from .core import Assign, Block, For, If, Operand, Program, Statement, Variable, While
+from .float_signs import FloatSigns, is_float
 from .python_arithmetic import DIVISIONS, is_python
-from .signs import Signs, is_float
 
 
 def without_needless_checks(program: Program) -> Program:
@@ -41,7 +41,7 @@ class Checks:
     """Goes through a program with what the checks before have established."""
 
     def __init__(self, body: Block):
-        self.signs = Signs(body)
+        self.signs = FloatSigns(body)
         self.established = self.signs.established
 
     def block(self, block: Block) -> Block:

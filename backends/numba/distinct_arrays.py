@@ -15,6 +15,7 @@ from numba.core import cgutils, ir, types
 
 from .direct_calls import DIRECT
 from .element_access import LowerElements
+from .llvm_settings import SHORT_ROWS
 
 MAKES = (np.empty, np.zeros, np.ones, np.full, DIRECT["empty"], DIRECT["zeros"])
 # How Numba calls the pointer to the elements of an array that is an argument.
@@ -32,6 +33,11 @@ class LowerDistinct(LowerElements):
         for argument in self.call_conv.get_arguments(self.function):
             if DATA.fullmatch(argument.name):
                 argument.add_attribute("noalias")
+
+    def element(self, base: Any, index: Any) -> Any:
+        if self.typeof(base.name).ndim > 2:
+            self.library.settings = SHORT_ROWS
+        return super().element(base, index)
 
     def lower_assign(self, ty: Any, inst: Any) -> Any:
         value = super().lower_assign(ty, inst)

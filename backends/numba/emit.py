@@ -45,6 +45,7 @@ from ...codegen.blocked_sums import block_sums
 from ...codegen.carried_rows import carry_rows
 from ...codegen.core import ArrayType, Block, Program, Variable, type_of
 from ...codegen.dead_code import remove_dead_code
+from ...codegen.early_transposes import transpose_early
 from ...codegen.errors import Location
 from ...codegen.fuse import fuse
 from ...codegen.gathers import gather
@@ -79,6 +80,7 @@ SUPPORT, ELEMENTARY, CORES = "chainrule_support", "chainrule_elementary", "chain
 
 
 BEFORE_FUSING = (
+    transpose_early,
     hoist_size_checks,
     multiply_rows_at_once,
     carry_rows,

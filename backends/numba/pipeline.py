@@ -18,17 +18,21 @@ from numba.core.untyped_passes import InlineClosureLikes
 from ...codegen.garbage import without_collection
 from .direct_calls import DirectCalls
 from .distinct_arrays import LowerDistinct
+from .llvm_settings import DEFAULT, set_to
 
 
 class Library(codegen.JITCodeLibrary):
     """A library that LLVM optimises once, when everything that it calls is there to be inlined."""
+
+    settings = DEFAULT
 
     def _optimize_functions(self, ll_module: Any) -> None:
         ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
         passes, builder = self._codegen._module_pass_manager()
-        passes.run(self._final_module, builder)
+        with set_to(self.settings):
+            passes.run(self._final_module, builder)
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)

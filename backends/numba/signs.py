@@ -14,7 +14,9 @@ from numba.core import ir
 
 Names = set[str]
 
-KEEPING = (operator.add, operator.iadd, operator.mul, operator.imul, operator.floordiv, operator.ifloordiv)
+ADDING = (operator.add, operator.iadd)
+GROWING = (*ADDING, operator.mul, operator.imul)
+SHRINKING = (operator.floordiv, operator.ifloordiv)
 
 
 class Definitions:
@@ -50,6 +52,7 @@ class Signs(Definitions):
 
     def __init__(self, blocks: dict):
         super().__init__(blocks)
+        self.indices: dict[str, bool] = {}
         self.natural = self.found(set(self.made))
 
     def found(self, names: Names) -> Names:
@@ -68,12 +71,34 @@ class Signs(Definitions):
         if not isinstance(value, ir.Expr):
             return False
         if value.op in ("binop", "inplace_binop"):
-            return value.fn in KEEPING and value.lhs.name in names and value.rhs.name in names
+            both = value.lhs.name in names and value.rhs.name in names
+            return both and (value.fn in SHRINKING or self.stays_small(value))
         if value.op == "cast":
             return value.value.name in names
         if value.op == "static_getitem":
             return self.is_shape(value.value)
         return value.op == "pair_first" and self.counts_in(value.value, names)
+
+    def stays_small(self, value: Any) -> bool:
+        """Whether what is added and multiplied cannot grow beyond all integers turn by turn of a loop."""
+        if value.fn in ADDING and any(self.integer(of) is not None for of in (value.lhs, value.rhs)):
+            return True
+        return value.fn in GROWING and self.is_index(value.lhs) and self.is_index(value.rhs)
+
+    def is_index(self, variable: Any) -> bool:
+        """Whether a variable is a size, a counter of a loop, a number, or a sum or product of such."""
+        if variable.name not in self.indices:
+            self.indices[variable.name] = False
+            found = self.only(variable)
+            if isinstance(found, ir.Expr) and found.op in ("binop", "inplace_binop"):
+                made = found.fn in GROWING and self.is_index(found.lhs) and self.is_index(found.rhs)
+            elif is_expression(found, "cast"):
+                made = self.is_index(found.value)
+            else:
+                made = is_expression(found, "pair_first") or is_expression(found, "static_getitem")
+                made = made or self.integer(variable) is not None
+            self.indices[variable.name] = made
+        return self.indices[variable.name]
 
     def is_shape(self, variable: Any) -> bool:
         return is_expression(found := self.only(variable), "getattr") and found.attr == "shape"

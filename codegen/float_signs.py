@@ -8,7 +8,7 @@ Of a NaN neither holds, nor its opposite: what is said here is that `x < 0`, or 
 >>> builder, x = Builder(), Variable("x", FLOAT)
 >>> square = builder.emit(e.multiply, x, x)
 >>> total = builder.emit(e.add, square, 0.5)
->>> signs = Signs(builder.block)
+>>> signs = FloatSigns(builder.block)
 >>> [signs.never_negative(of) and signs.never_zero(of) for of in (x, square, total)]
 [False, False, True]
 """
@@ -27,7 +27,7 @@ NATURAL = frozenset({"square", "absolute", "fabs", "sqrt", "exp", "exp2", "cosh"
 KEEPING = frozenset({"add", "multiply", "divide", "minimum", "fmin", "positive", "astype"})
 
 
-class Signs:
+class FloatSigns:
     """What follows from how the numbers of a block are made, and from what is known besides.
 
     `established` has what holds of variables here: pairs of one and "negative" or "zero", which it never is.
