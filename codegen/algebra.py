@@ -327,10 +327,10 @@ class Rewriter:
         body = Block()
         with self.inside(body):
             (index,) = self.define(statement.index)
-            self.ranges.enter_loop(index, start, stop, step)
-            carried = self.define(*(statement.carried[k] for k in places))
-            self.statements(statement.body)
-            body.results = tuple(self.current(statement.body.results[k]) for k in places)
+            with self.ranges.loop(index, start, stop, step):
+                carried = self.define(*(statement.carried[k] for k in places))
+                self.statements(statement.body)
+                body.results = tuple(self.current(statement.body.results[k]) for k in places)
         parts = {"index": index, "start": start, "stop": stop, "step": step}
         self.finish(statement, places, initial, carried=carried, body=body, **parts)
 

@@ -16,10 +16,12 @@ Of a NaN neither holds, nor its opposite: what is said here is that `x < 0`, or 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
-from .core import Assign, Block, If, Operand, Variable, type_of, walk
+from .core import Assign, Block, If, Operand, StackType, Statement, Variable, type_of, walk
 from .registry import array_scalar
+from .union import Union
 
 DEEP = 12  # operations that are looked through
 NATURAL = frozenset({"square", "absolute", "fabs", "sqrt", "exp", "exp2", "cosh", "expit"})
@@ -36,12 +38,31 @@ class FloatSigns:
     def __init__(self, block: Block):
         self.made: dict[Variable, Any] = {}
         self.established: set[tuple[Variable, str]] = set()
+        stacks, pushed = Union(), []
         for statement in walk(block):
             if isinstance(statement, Assign):
                 self.made.update(dict.fromkeys(statement.targets, statement))
-            elif isinstance(statement, If):
-                ends = zip(statement.body.results, statement.orelse.results)
-                self.made.update(zip(statement.targets, ends))
+                if statement.primitive.name in ("push", "pop"):
+                    stacks.join(statement.targets[0], statement.operands[0])
+                if statement.primitive.name == "push":
+                    pushed.append(statement.operands)
+                continue
+            if isinstance(statement, If):
+                ends = zip(statement.targets, statement.body.results, statement.orelse.results)
+                self.made.update((target, (one, other)) for target, one, other in ends)
+            for versions in versions_of_stacks(statement):
+                stacks.join(*versions)
+        self.what_is_taken(stacks, pushed)
+
+    def what_is_taken(self, stacks: Union, pushed: list[tuple]) -> None:
+        """What is taken from a stack is any of what is put on it, if it is made here."""
+        put: dict[Variable, list[Operand]] = {}
+        for stack, value in pushed:
+            put.setdefault(stacks.find(stack), []).append(value)
+        new = {stacks.find(of) for of, made in self.made.items() if named(made, "stack")}
+        for taken, made in list(self.made.items()):
+            if named(made, "pop") and taken is made.targets[1] and stacks.find(made.operands[0]) in new:
+                self.made[taken] = tuple(put.get(stacks.find(made.operands[0]), ()))
 
     def never_negative(self, operand: Operand, depth: int = DEEP) -> bool:
         """Whether a float is never below zero."""
@@ -89,6 +110,19 @@ class FloatSigns:
     def is_positive(self, operand: Operand, depth: int = DEEP) -> bool:
         """Whether a float is never zero or below."""
         return self.never_zero(operand, depth) and self.never_negative(operand, depth)
+
+
+def named(made: Any, name: str) -> bool:
+    return isinstance(made, Assign) and made.primitive.name == name
+
+
+def versions_of_stacks(statement: Statement) -> Iterator[tuple[Variable, ...]]:
+    """The variables that are one stack, in a branch or a loop."""
+    if isinstance(statement, If):
+        ends = zip(statement.targets, statement.body.results, statement.orelse.results)
+    else:
+        ends = zip(statement.targets, statement.carried, statement.initial, statement.body.results)
+    yield from (versions for versions in ends if isinstance(versions[0].type, StackType))
 
 
 def is_float(variable: Variable) -> bool:

@@ -30,7 +30,7 @@ from .core import (
     variables_in,
     walk,
 )
-from .python_arithmetic import DIVISIONS, is_python
+from .python_arithmetic import DIVISIONS, is_python, refused
 from .registry import PRIMITIVES
 from .renaming import Renaming
 from .wishes import noun
@@ -172,11 +172,13 @@ def is_check(statement: Statement) -> bool:
 
 def may_refuse(statement: Statement) -> bool:
     """Whether a statement is a check, or an operation that Python does not always do."""
-    if not isinstance(statement, Assign):
+    if not isinstance(statement, Assign) or is_check(statement):
+        return isinstance(statement, Assign)
+    name, operands = statement.primitive.name, statement.operands
+    if name == "power" and statement.targets[0].type.dtype.kind != "f":
         return False
-    name = statement.primitive.name
-    power = name == "power" and statement.targets[0].type.dtype.kind == "f"
-    return is_check(statement) or (power or name in DIVISIONS) and is_python(statement)
+    computed = name == "power" or name in DIVISIONS
+    return computed and is_python(statement) and any(True for _ in refused(lambda *of: None, name, operands))
 
 
 def is_plain(statement: Statement) -> bool:

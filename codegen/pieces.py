@@ -31,7 +31,7 @@ from .row_loops import nested
 
 PIECES = 64  # more than there are cores, since some take longer than others
 LEAST = 512  # turns of a piece: so many that those left over from vectors do not count
-LEAST_OF_LOOPS = 16  # the same of turns with loops of their own; the results cost a turn or two
+LEAST_OF_ROWS = 16  # turns that each add to an array, which a piece clears and adds once more
 
 
 def reduce_in_pieces(program: Program) -> Program:
@@ -71,17 +71,22 @@ class Pieces:
     def sizes(self) -> tuple[Dimension, Dimension]:
         """How many turns a piece has, and how many pieces there are."""
         count, builder = self.loop.stop, self.builder
-        least = LEAST_OF_LOOPS if nested(self.loop) else LEAST
+        least = LEAST
+        if nested(self.loop):
+            least = LEAST_OF_ROWS if self.arrays else 1
         least *= max((elements_for_one(self.loop, self.loop.carried[k]) for k in self.arrays), default=1)
-        rounded = lambda by: builder.emit(
-            PRIMITIVES["floor_divide"], builder.dimension_add(count, by - 1), by
-        )
-        size, pieces = rounded(PIECES), rounded(least)
+        size, pieces = (self.rounded_up(count, by) for by in (PIECES, least))
         size, pieces = builder.dimension_max(size, least), builder.dimension_min(pieces, PIECES)
         for value, name in ((size, "size"), (pieces, "pieces")):
             if isinstance(value, Variable):
                 value.name = name
         return size, pieces
+
+    def rounded_up(self, count: Dimension, by: int) -> Dimension:
+        """How many groups of so many there are, with the rest as one."""
+        if by == 1:
+            return count
+        return self.builder.emit(PRIMITIVES["floor_divide"], self.builder.dimension_add(count, by - 1), by)
 
     def loop_over(self, pieces: Dimension, size: Dimension, parts: dict, own: dict) -> tuple[Variable, ...]:
         """The loop over the pieces, which gives the parts of what is reduced."""

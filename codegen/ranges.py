@@ -5,13 +5,18 @@
 >>> b = Builder()
 >>> n, i = Variable("n", INT), Variable("i", INT)
 >>> ranges = Ranges(b)
->>> ranges.enter_loop(i, 1, b.emit(e.subtract, n, 1), 1)
->>> [ranges.within(b.emit(e.add, i, k), n) for k in (-1, 1, 2)]
+>>> with ranges.loop(i, 1, b.emit(e.subtract, n, 1), 1):
+...     print([ranges.within(b.emit(e.add, i, k), n) for k in (-1, 1, 2)])
+...     print(ranges.at_most(i, n), ranges.at_most(n, i), ranges.at_most(2, n))
 [True, True, False]
->>> ranges.at_most(i, n), ranges.at_most(n, i)
-(True, False)
+True False True
+>>> ranges.at_most(2, n)  # the loop may have had no turn
+False
 """
 from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
 
 from .build import Builder, bound_index
 from .core import Operand, Variable
@@ -38,8 +43,17 @@ class Ranges:
                 return base, constant if made.primitive.name == "add" else -constant
         return operand, 0
 
-    def enter_loop(self, index: Variable, start: Operand, stop: Operand, step: Operand) -> None:
-        """Record what `for index in range(start, stop, step)` says of its index."""
+    @contextlib.contextmanager
+    def loop(self, index: Variable, start: Operand, stop: Operand, step: Operand) -> Iterator[None]:
+        """What `for index in range(start, stop, step)` says of its index holds in its turns, not after."""
+        outside = len(self.holds)
+        self.enter(index, start, stop, step)
+        try:
+            yield
+        finally:
+            del self.holds[outside:]
+
+    def enter(self, index: Variable, start: Operand, stop: Operand, step: Operand) -> None:
         bound_index(self.builder, index, start, stop, step)
         if type(step) is not int or not all(isinstance(bound, (int, Variable)) for bound in (start, stop)):
             return

@@ -20,8 +20,8 @@ arrays of one size go into a larger one as long as that has room, which is then 
                                                       ...
                                                       count = count + n
 
-Stacks that are filled and emptied at the same places with arrays of the same sizes have one count. After this,
-nothing may drop what fills a part because its result is not read.
+Stacks that are filled and emptied at the same places with arrays of the same sizes have one count. No later
+pass may drop what fills a part because its result is not read.
 
 >>> from .build import Builder
 >>> from .core import FLOAT, INT, StackType

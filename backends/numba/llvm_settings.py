@@ -16,7 +16,10 @@ Settings = Mapping[str, tuple[str, str]]
 DEFAULT: Settings = {}
 # Rows of arrays of three dimensions are short. What is left over from the vectors of an innermost loop is
 # done by shorter vectors, for which elements must be read again rather than kept from the round before.
-SHORT_ROWS: Settings = {"epilogue-vectorization-minimum-VF": ("4", "16"), "enable-load-pre": ("false", "true")}
+SHORT_ROWS: Settings = {
+    "epilogue-vectorization-minimum-VF": ("4", "16"),
+    "enable-load-pre": ("false", "true"),
+}
 # LLVM ends the process when it does not know a setting; what they are by default depends on the processor.
 KNOWN = llvmlite.binding.llvm_version_info[0] == 22 and platform.machine() in ("x86_64", "AMD64")
 

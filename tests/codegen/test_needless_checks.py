@@ -79,3 +79,17 @@ def test_checks_that_can_fail(function, wrong):
 
 def test_numbers_of_numpy_are_checked_as_little_as_before():
     assert "raise" not in text(lambda x: np.sqrt(x) / x, np.float64(1.0))
+
+
+def test_what_a_backward_sweep_has_kept():
+    """The root that a turn keeps is no more negative when it is taken back."""
+
+    def steps(x):
+        h = 0.0
+        while h < 3.0:
+            h = h + (math.sqrt(x * x + h * h) + 0.1) ** -0.5
+        return h
+
+    assert "raise" not in text(cr.grad(steps), 0.7)
+    found = cr.jit(cr.grad(steps))(0.7)
+    assert found == pytest.approx((steps(0.7 + 1e-6) - steps(0.7 - 1e-6)) / 2e-6, rel=1e-7)

@@ -297,3 +297,13 @@ def test_a_loop_that_never_runs():
 
     assert "while" not in cr.source(f, stage="simplified")(np.ones(3), 2.0)
     np.testing.assert_array_equal(cr.jit(cr.grad(f))(np.ones(3), 2.0), [2.0, 2.0, 2.0])
+
+
+def test_what_holds_in_a_loop_does_not_hold_after_it():
+    def f(x, n):
+        for i in range(1, n):
+            x = x * i
+        return x + max(n - 1, 0)
+
+    for n in (0, 1, 4):
+        assert cr.jit(f)(0.5, n) == f(0.5, n)
