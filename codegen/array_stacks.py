@@ -5,7 +5,8 @@
                                     x_tape[count] = x
                                     count = count + 1
 
-A stack that a loop makes anew in each turn keeps its array from turn to turn. Stacks that grow and shrink
+Where it can be counted before how many there will be, the array has room for them from the start. Else a
+stack that a loop makes anew in each turn keeps its array from turn to turn. Stacks that grow and shrink
 together have one count. A stack that the program is given or gives back stays a list.
 
 >>> from .build import Builder
@@ -26,6 +27,8 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import Any
 
+from .adopt import open_program
+from .build import Builder
 from .core import (
     BOOL,
     INT,
@@ -44,6 +47,7 @@ from .core import (
     variables_in,
 )
 from .registry import PRIMITIVES
+from .stack_room import Counting
 from .union import Union
 
 SMALLEST = 16  # elements that a new array has room for
@@ -55,7 +59,7 @@ def stacks_in_arrays(program: Program) -> Program:
     survey = Survey(program)
     if not survey.operations:
         return program
-    return Program(program.name, program.parameters, Writer(survey).block(program.body))
+    return Program(program.name, program.parameters, Writer(survey, program).block(program.body))
 
 
 def is_stack(operand: Operand) -> bool:
@@ -70,7 +74,9 @@ class Survey:
         self.operations: defaultdict[Variable, list[tuple[Block, str, int]]] = defaultdict(list)
         self.others: set[Variable] = set()
         self.found: list[tuple[Variable, Block, Assign]] = []
-        self.walk(program.body)
+        self.around: dict[Block, tuple[Statement, ...]] = {}
+        self.definitions: dict[Variable, Assign] = {}
+        self.walk(program.body, ())
         outside = {*program.parameters, *variables_in(program.results), *self.others}
         self.lists = {self.of(v) for v in outside if is_stack(v)}
         for place, (variable, block, made) in enumerate(self.found):
@@ -81,9 +87,11 @@ class Survey:
     def of(self, variable: Variable) -> Variable:
         return self.versions.find(variable)
 
-    def walk(self, block: Block) -> None:
+    def walk(self, block: Block, around: tuple[Statement, ...]) -> None:
+        self.around[block] = around
         for statement in block.statements:
             if isinstance(statement, Assign):
+                self.definitions.update(dict.fromkeys(statement.targets, statement))
                 self.assign(statement, block)
                 continue
             if isinstance(statement, If):
@@ -93,7 +101,7 @@ class Survey:
             for one in zip(*ends):
                 self.unite(*one)
             for inner in blocks_of(statement):
-                self.walk(inner)
+                self.walk(inner, (*around, statement))
 
     def assign(self, statement: Assign, block: Block) -> None:
         stacks = [v for v in (*statement.targets, *variables_in(statement.operands)) if is_stack(v)]
@@ -109,6 +117,18 @@ class Survey:
         found = list(filter(is_stack, operands))
         if found:
             self.versions.join(*found)
+
+    def counting(self, stack: Variable) -> Counting | None:
+        """What counts the elements that are put on a stack, if loops do so whose turns are known before."""
+        blocks = {name: [b for b, of, _ in self.operations[stack] if of == name] for name in OPERATIONS}
+        if len(blocks["stack"]) != 1 or len(blocks["push"]) != 1:
+            return None
+        (home,), (full,) = blocks["stack"], blocks["push"]
+        loops = self.around[full][len(self.around[home]) :]
+        if not loops or not all(isinstance(loop, For) for loop in loops):
+            return None
+        counting = Counting(loops, self.definitions)
+        return counting if counting.countable(()) else None
 
     def first_alike(self, stack: Variable) -> Variable:
         """The first stack that always holds as many elements as this one, but for neighbouring operations."""
@@ -146,14 +166,18 @@ class Writer:
     stacks that it is the count of.
     """
 
-    def __init__(self, survey: Survey):
+    def __init__(self, survey: Survey, program: Program):
         self.survey = survey
         self.now: dict[Key, Operand] = {}
+        self.counting = {stack: survey.counting(stack) for stack in survey.operations}
         self.done: defaultdict[Variable, int] = defaultdict(int)
         # For each loop around, the arrays that it is to carry; None where a branch is between, or outside.
         self.made: list[dict[Key, Variable] | None] = [None]
         self.statements: list[Statement] = []
         self.location: Any = None
+        self.rooms: dict[tuple, Operand] = {}
+        self.builder = Builder()
+        open_program(self.builder, program)
 
     def stack(self, operand: Operand) -> Variable | None:
         """The stack that an operand is a version of, if that is kept in an array."""
@@ -200,7 +224,9 @@ class Writer:
         self.done[stack] += 1
         match statement.primitive.name:
             case "stack":
-                self.now[stack], self.now[self.count(stack)] = self.new(stack), 0
+                self.now[self.count(stack)] = 0
+                if self.counting[stack] is None:
+                    self.now[stack] = self.new(stack)
             case "push":
                 self.push(stack, statement.operands[1], self.survey.is_last(stack, number))
             case "pop":
@@ -214,8 +240,9 @@ class Writer:
         return self.made[-1].setdefault(stack, array)
 
     def push(self, stack: Variable, value: Operand, last: bool) -> None:
-        key = self.count(stack)
-        array = self.with_room(stack, self.now[stack], self.now[key])
+        key, array = self.count(stack), self.now[stack]
+        if self.counting[stack] is None:
+            array = self.with_room(stack, array, self.now[key])
         self.now[stack] = self.emit("setitem", self.version(stack), array, (self.now[key],), value)
         if last:
             self.now[key] = self.emit("add", self.version(key), self.now[key], 1)
@@ -259,7 +286,22 @@ class Writer:
         targets = (*self.left(statement.targets), *(self.now[key] for key in keys))
         self.statements.append(replace(statement, targets=targets, body=blocks[0], orelse=blocks[1]))
 
+    def start(self, loop: For | While) -> None:
+        """Make the arrays of the stacks that a loop fills with as many elements as can be counted before."""
+        for stack in filter(None, map(self.stack, loop.targets)):
+            counting = self.counting[stack]
+            if counting is None or counting.loops[0] is not loop:
+                continue
+            if counting.loops not in self.rooms:
+                with self.builder.inside(Block()) as block, self.builder.at(loop.location):
+                    self.rooms[counting.loops] = counting.room(self.builder, ())
+                self.statements += block.statements
+            array = self.version(stack)
+            room = self.rooms[counting.loops]
+            self.now[stack] = self.emit("empty", array, (room,), dtype=array.type.dtype)
+
     def loop(self, statement: For | While) -> None:
+        self.start(statement)
         keys = self.passed(statement.carried)
         initial = {key: self.now[key] for key in keys}
         carried = {key: self.version(key) for key in keys}

@@ -30,7 +30,8 @@ from .core import (
     variables_in,
     walk,
 )
-from .python_arithmetic import DIVISIONS, is_python, refused
+from .python_arithmetic import is_check, may_refuse
+from .reductions import reductions
 from .registry import PRIMITIVES
 from .renaming import Renaming
 from .wishes import noun
@@ -102,7 +103,7 @@ class Lane:
 
 def lane_of(loop: For, vectorises: Vectorises) -> Lane | None:
     """The parts of a turn, if it is such a lane. `vectorises`: whether an operation is done on vectors."""
-    if not loop.independent or loop.step != 1:
+    if not goes_over_lanes(loop):
         return None
     body = flat(loop.body)
     around, statements = replace(loop, body=body), body.statements
@@ -118,6 +119,11 @@ def lane_of(loop: For, vectorises: Vectorises) -> Lane | None:
     lane = Lane(around, statements[:place], inner, statements[place + 1 :])
     fits = fits_inside(inner, vectorises) and (lane.can_be_repeated() or not lane.checked())
     return lane if fits else None
+
+
+def goes_over_lanes(loop: For) -> bool:
+    """Whether the turns of a loop do not depend on each other, nor add to the same."""
+    return loop.independent and loop.step == 1 and not reductions(loop)
 
 
 def fits_around(before: list[Statement], *after: list[Statement]) -> bool:
@@ -164,21 +170,6 @@ def is_number(operand: Operand) -> bool:
 def is_written(statement: Statement) -> bool:
     """Whether a statement writes to an array."""
     return isinstance(statement, Assign) and statement.primitive.destructive
-
-
-def is_check(statement: Statement) -> bool:
-    return isinstance(statement, Assign) and statement.primitive.name == "check"
-
-
-def may_refuse(statement: Statement) -> bool:
-    """Whether a statement is a check, or an operation that Python does not always do."""
-    if not isinstance(statement, Assign) or is_check(statement):
-        return isinstance(statement, Assign)
-    name, operands = statement.primitive.name, statement.operands
-    if name == "power" and statement.targets[0].type.dtype.kind != "f":
-        return False
-    computed = name == "power" or name in DIVISIONS
-    return computed and is_python(statement) and any(True for _ in refused(lambda *of: None, name, operands))
 
 
 def is_plain(statement: Statement) -> bool:

@@ -29,8 +29,8 @@ from .core import (
     free_variables,
     walk,
 )
-from .lane_parts import Lane, is_check, may_refuse
-from .python_arithmetic import refused
+from .lane_parts import Lane
+from .python_arithmetic import is_check, may_refuse, refused
 from .registry import PRIMITIVES, array_scalar
 from .renaming import Renaming
 from .threaded import Threaded

@@ -36,8 +36,9 @@ from .core import (
     free_variables,
     walk,
 )
-from .lane_parts import Lane, Vectorises, fits_around, fits_inside, flat, may_refuse
+from .lane_parts import Lane, Vectorises, fits_around, fits_inside, flat, goes_over_lanes
 from .lane_slots import LANES, SLOTS, Copy, Writer, by_dtype
+from .python_arithmetic import may_refuse
 from .registry import PRIMITIVES
 
 ROOM = 256  # turns that new tapes have room for
@@ -89,7 +90,7 @@ class LaneBackwards(Lane):
 
 def lane_backwards_of(loop: For, vectorises: Vectorises) -> LaneBackwards | None:
     """The parts of a turn, if it is such a lane."""
-    if not loop.independent or loop.step != 1:
+    if not goes_over_lanes(loop):
         return None
     body = flat(loop.body)
     statements = body.statements

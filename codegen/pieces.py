@@ -4,8 +4,9 @@
     for i in range(n):                     pieces = min((n + 511) // 512, 64)
         total += x[i] * x[i]               total_parts = np.empty(pieces)
                                            for piece in range(pieces):
+                                               first = piece * size
                                     ->         total = 0.0
-                                               for i in range(piece * size, min(piece * size + size, n)):
+                                               for i in range(first, min(first + size, n)):
                                                    total += x[i] * x[i]
                                                total_parts[piece] = total
                                            total = 0.0
@@ -100,6 +101,7 @@ class Pieces:
         piece = Variable("piece", INT)
         with builder.inside(Block()) as body:
             first = builder.dimension_multiply(piece, size)
+            first.name = "first"
             end = builder.dimension_min(builder.dimension_add(first, size), loop.stop)
             for k, array in sums.items():
                 everything = (slice(None),) * array.type.ndim

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from .core import Assign, Operand, Variable, type_of
+from .core import Assign, Operand, Statement, Variable, type_of
 
 DIVISIONS = ("divide", "floor_divide", "remainder")
 DIVISION, NEGATIVE_POWER, FRACTIONAL_POWER = (
@@ -30,6 +30,21 @@ DIVISION, NEGATIVE_POWER, FRACTIONAL_POWER = (
 def is_python(statement: Assign) -> bool:
     """Whether an operation is Python's own, on Python's numbers."""
     return all(type_of(operand).weak for operand in statement.operands) and not statement.static.get("weak")
+
+
+def is_check(statement: Statement) -> bool:
+    return isinstance(statement, Assign) and statement.primitive.name == "check"
+
+
+def may_refuse(statement: Statement) -> bool:
+    """Whether a statement is a check, or an operation that Python does not always do."""
+    if not isinstance(statement, Assign) or is_check(statement):
+        return isinstance(statement, Assign)
+    name, operands = statement.primitive.name, statement.operands
+    if name == "power" and statement.targets[0].type.dtype.kind != "f":
+        return False
+    computed = name == "power" or name in DIVISIONS
+    return computed and is_python(statement) and any(True for _ in refused(lambda *of: None, name, operands))
 
 
 def refused(emit: Callable[..., Operand], name: str, operands: tuple) -> Iterator[tuple[str, Operand]]:

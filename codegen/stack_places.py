@@ -77,10 +77,8 @@ class Places:
         self.survey = Survey(program)
         self.uses = uses_in(program)
         self.order: dict[Variable, int] = {}
-        self.around: dict[Block, tuple[Statement, ...]] = {}
         self.carriers: defaultdict[Variable, list[Statement]] = defaultdict(list)
-        self.definitions: dict[Variable, Assign] = {}
-        self.note(program.body, ())
+        self.note(program.body)
         self.histories = Histories(program.body)
         self.given = {self.histories.of(v) for v in variables_in(program.results)}
         self.writes: defaultdict[Variable, list[Assign]] = defaultdict(list)
@@ -88,15 +86,12 @@ class Places:
             if isinstance(statement, Assign) and statement.primitive.destructive:
                 self.writes[self.histories.of(statement.targets[0])].append(statement)
 
-    def note(self, block: Block, around: tuple[Statement, ...]) -> None:
-        self.around[block] = around
+    def note(self, block: Block) -> None:
         for statement in block.statements:
-            if isinstance(statement, Assign):
-                self.definitions.update(dict.fromkeys(statement.targets, statement))
             for variable in bound_in(statement):
                 self.order[variable] = len(self.order)
             for inner in blocks_of(statement):
-                self.note(inner, (*around, statement))
+                self.note(inner)
             for target in statement.targets:
                 self.order[target] = len(self.order)
                 if is_stack(target) and not isinstance(statement, Assign):
@@ -122,8 +117,9 @@ class Places:
         if [made.primitive.name for _, made in steps] != ["stack", "push", "pop"]:
             return None
         (home, _), (full, push), (empty, pop) = steps
-        outer = len(self.around[home])
-        pushing, popping = self.around[full][outer:], self.around[empty][outer:]
+        around = self.survey.around
+        outer = len(around[home])
+        pushing, popping = around[full][outer:], around[empty][outer:]
         if not pushing or not popping or pushing[0] is popping[0]:
             return None
         if not all(loop in (*pushing, *popping) for loop in self.carriers[stack]):
@@ -186,7 +182,7 @@ class Places:
         if not all(self.order.get(size, -1) < before for size in variables_in(taken.type.shape)):
             return False
         if all(isinstance(loop, For) for loop in tape.pushing):
-            counting = Counting(tape.pushing, self.definitions)
+            counting = Counting(tape.pushing, self.survey.definitions)
             tape.counting = counting if counting.countable(tape.sizes) else None
         inside = assigned_in(tape.pushing[0])
         constant = not any(size in inside for size in variables_in(tape.sizes))

@@ -94,7 +94,7 @@ class Lanes:
             made = [renaming.statement(statement) for statement in inside]
             renaming.retype()
             for size, own in self.sizes(uneven, inside, lane).items():
-                builder.require_same(even[size], own, UNEVEN, enforced=True)
+                builder.require_same(even[size], own, UNEVEN, enforced=False)
             rows = tuple(map(renaming, outputs))
             adopt_block(builder, Block(self.run_again(made, rows)))
             for row in rows if even else ():

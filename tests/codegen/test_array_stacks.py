@@ -117,6 +117,22 @@ def test_loops_in_loops():
         np.testing.assert_allclose(g(0.8, n), slope(0.8, n), rtol=1e-11)
 
 
+def test_room_for_as_many_as_can_be_counted():
+    def f(x, n):
+        y = 0.5 * x
+        for i in range(n):
+            for _ in range(i, -1, -2):
+                x, y = np.sin(y) + 0.1 * x, x * np.cos(y)
+        return x + y
+
+    g = cr.jit(cr.grad(f))
+    shown = cr.source(g, stage="numba")(0.8, 3)
+    assert "longer(" not in shown and shown.count("room = 0") == 1 and shown.count("np.empty(room)") > 1
+    for n in (0, 1, 2, 3, 12):
+        differences = (f(0.8 + 1e-6, n) - f(0.8 - 1e-6, n)) / 2e-6
+        np.testing.assert_allclose(g(0.8, n), differences, rtol=1e-7, atol=1e-9)
+
+
 def test_a_stack_made_anew_in_each_turn_keeps_its_array():
     def f(xs, n):
         total = 0.0
