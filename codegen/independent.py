@@ -43,7 +43,7 @@ from .core import (
     variables_in,
     walk,
 )
-from .python_arithmetic import may_refuse
+from .python_arithmetic import is_int_of_float, may_refuse
 from .reductions import reductions
 
 CHECKS = ("check", "check_same", "check_index")
@@ -119,8 +119,9 @@ def counts_up(loop: For) -> bool:
 
 def may_raise(statement: Statement) -> bool:
     """Whether a statement checks anything, or is an operation that Python does not always do."""
-    checks = isinstance(statement, Assign) and statement.primitive.name in CHECKS
-    return checks or may_refuse(statement)
+    if not isinstance(statement, Assign):
+        return False
+    return statement.primitive.name in CHECKS or may_refuse(statement) or is_int_of_float(statement)
 
 
 class Turns:

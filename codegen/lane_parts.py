@@ -30,7 +30,7 @@ from .core import (
     variables_in,
     walk,
 )
-from .python_arithmetic import is_check, may_refuse
+from .python_arithmetic import is_check, is_int_of_float, may_refuse
 from .reductions import reductions
 from .registry import PRIMITIVES
 from .renaming import Renaming
@@ -182,7 +182,7 @@ def is_plain(statement: Statement) -> bool:
         return all(isinstance(entry, (Variable, int)) for entry in statement.operands[1]) and (
             statement.primitive.destructive or all(map(is_number, statement.targets))
         )
-    return is_check(statement) or is_computation(statement)
+    return is_check(statement) or is_computation(statement) and not is_int_of_float(statement)
 
 
 def is_computation(statement: Assign) -> bool:

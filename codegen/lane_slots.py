@@ -105,6 +105,10 @@ class Copy:
         if is_check(statement):
             self.require(operands[0])
             return
+        if statement.primitive.name == "logical_and" and any(operand is True for operand in operands):
+            others = [operand for operand in operands if operand is not True]
+            self.renaming.mapping[statement.targets[0]] = others[0] if others else True
+            return
         constant = operands and all(map(array_scalar, operands)) and not statement.primitive.effect
         known = fold(statement.primitive, operands, statement.static) if constant else None
         if known is not None:
@@ -160,7 +164,7 @@ class Writer:
         self.builder, self.lane, self.first, self.last = builder, lane, first, last
         self.checked = lane.checked()
         self.versions = dict(zip(lane.around.carried, itertools.count()))
-        left = self.emit("subtract", last, first)
+        left = self.emit("subtract", last, first, name="count" if self.checked else None)
         self.values = Threaded(builder, {"waiting": first, "left": left, "ended": SLOTS})
         self.values.now |= enumerate(lane.around.carried)
         self.make_slots(lane.kept())
@@ -203,6 +207,10 @@ class Writer:
         """Whether all checks of the lane in a slot have held."""
         return self.read("sound", slot) if self.checked else True
 
+    def place(self, number: Operand) -> Operand:
+        """Where in its block a lane is."""
+        return self.emit("subtract", number, self.first, name="place")
+
     def write(self, key: Hashable, at: Operand, value: Operand) -> None:
         array = self.emit("setitem", self.values[key], (at,), value)
         array.name = self.values[key].name
@@ -236,7 +244,7 @@ class Writer:
         self.follow()
         if self.checked:
             count = self.emit("subtract", self.last, self.first)
-            values.each("lane", count, self.again)
+            values.each("place", count, self.again)
         return tuple(values[k] for k in range(len(self.lane.around.carried)))
 
     def step_all(self) -> None:
@@ -280,6 +288,7 @@ class Writer:
         """Do a turn of the lane in a slot. Of one that has ended nothing is read any more."""
         lane, loop = self.lane, self.lane.loop
         ran = self.read("running", slot)
+        ran.name = "ran"
         wanted = free_variables(loop.body) | free_variables(loop.test)
         held = {variable: self.read(variable, slot) for variable in lane.kept() if variable in wanted}
         copy = self.copies(self, held, self.sound(slot))
@@ -308,7 +317,7 @@ class Writer:
 
     def finish(self, number: Operand, slot: Variable, loop: For | While, kept: list[Variable]) -> None:
         """Do what a lane does after a loop, if all its checks have held: it writes nothing else."""
-        place = self.emit("subtract", number, self.first) if self.checked else None
+        place = self.place(number) if self.checked else None
 
         def after() -> None:
             held = {variable: self.read(variable, slot) for variable in kept}
@@ -328,7 +337,7 @@ class Writer:
         around = self.lane.around
 
         def alone() -> None:
-            lane = self.emit("add", self.first, place)
+            lane = self.emit("add", self.first, place, name="lane")
             arrays = {carried: self.values[k] for k, carried in enumerate(around.carried)}
             renaming = Renaming({around.index: lane, **arrays})
             renaming.bind_block(around.body)

@@ -306,7 +306,7 @@ class BackwardsWriter(Writer):
     def find_rows(self) -> None:
         """Where each tape has the row of this turn."""
         for dtype, stacks in self.tapes.items():
-            row = self.emit("multiply", self.values["turn"], SLOTS * len(stacks))
+            row = self.emit("multiply", self.values["turn"], SLOTS * len(stacks), name="row")
             self.rows[("tape", dtype)] = row
 
     def place_of(self, stack: Variable) -> tuple[Hashable, Operand]:
@@ -336,7 +336,7 @@ class BackwardsWriter(Writer):
 
     def end(self, number: Operand, slot: Variable) -> None:
         lane = self.lane
-        place = self.emit("subtract", number, self.first)
+        place = self.place(number)
         for target in lane.ends():
             carried = lane.loop.carried[lane.loop.targets.index(target)]
             self.write(("end", target), place, self.read(carried, slot))
@@ -388,7 +388,7 @@ class BackwardsWriter(Writer):
 
     def come_back(self, number: Operand, slot: Variable) -> None:
         lane, back = self.lane, self.lane.back
-        place = self.emit("subtract", number, self.first)
+        place = self.place(number)
         ends = {target: self.read(("end", target), place, target) for target in lane.ends()}
         sound = self.no(self.read("failed", place)) if self.checked else True
         copy = self.copies(self, ends | {lane.around.index: number}, sound)

@@ -32,6 +32,14 @@ def is_python(statement: Assign) -> bool:
     return all(type_of(operand).weak for operand in statement.operands) and not statement.static.get("weak")
 
 
+def is_int_of_float(statement: Assign) -> bool:
+    """Whether a statement is Python's int of a float: there is none of NaN and of infinity."""
+    if statement.primitive.name != "astype":
+        return False
+    of, source = statement.targets[0].type, type_of(statement.operands[0])
+    return of.weak and of.dtype.kind == "i" and source.dtype.kind == "f"
+
+
 def is_check(statement: Statement) -> bool:
     return isinstance(statement, Assign) and statement.primitive.name == "check"
 

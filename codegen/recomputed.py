@@ -27,9 +27,10 @@ def is_worth_repeating(clusters: Clusters, cluster: Cluster, position: int, plac
 
 
 def operations(clusters: Clusters, position: int, others: set[int]) -> set[int] | None:
-    """The statements that make a value, and perhaps others, down to arrays that there are in any case.
+    """The statements that make a value and nothing else, down to arrays that there are in any case.
 
-    None if one is not simple, or if they read an element that another nest would now need an array of.
+    None if one is not simple, or if they read an element that another nest would now need an array of:
+    `others` are in the same nest.
     """
     made: set[int] = set()
     ready, found = {position}, set()
@@ -38,8 +39,9 @@ def operations(clusters: Clusters, position: int, others: set[int]) -> set[int] 
             return None
         made |= ready
         found = found.union(*(sources(clusters, one) for one in ready))
-        ready = {one for one in found - made if clusters.readers_through_views(one) <= made | others}
-    return None if any(clusters.readers[one] & made for one in found - made) else made
+        ready = {one for one in found - made if clusters.readers_through_views(one) <= made}
+    elements = {one for one in found - made if clusters.readers[one] & made}
+    return made if all(clusters.readers_through_views(one) <= made | others for one in elements) else None
 
 
 def is_simple(clusters: Clusters, position: int) -> bool:

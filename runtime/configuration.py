@@ -52,6 +52,8 @@ class Config:
         cache_dir: the folder where they are kept, a `pathlib.Path`; set to a str or path. By default
             CHAINRULE_CACHE, or else the platform's folder for caches (on Linux $XDG_CACHE_HOME/chainrule or
             ~/.cache/chainrule).
+        cache_size: an int, how many megabytes they may take there, all together; those that were not used for
+            longest go first. 1000, or CHAINRULE_CACHE_SIZE.
         disable_jit: a bool, whether everything runs line by line as NumPy, for a debugger. False, unless
             CHAINRULE_DISABLE_JIT is "on".
         debug_nans: a bool, whether the first operation that makes a NaN or an infinity raises. False, unless
@@ -147,10 +149,14 @@ def said(variable: str, default: bool) -> Callable[[], bool]:
     return lambda: WORDS.get(os.environ.get(variable, "").lower(), default)
 
 
-def cores() -> int:
-    """As many as the environment says, or as the process may use."""
-    given = os.environ.get("CHAINRULE_CORES", "")
-    return max(int(given), 1) if given.isdecimal() else available()
+def counted(variable: str, default: Callable[[], int]) -> Callable[[], int]:
+    """What an environment variable says, if it is a number."""
+
+    def read() -> int:
+        given = os.environ.get(variable, "")
+        return max(int(given), 1) if given.isdecimal() else default()
+
+    return read
 
 
 def cache_folder() -> Path:
@@ -171,9 +177,10 @@ def cache_folder() -> Path:
 SETTINGS = {
     "cache": Setting(as_bool, said("CHAINRULE_CACHE", True)),
     "cache_dir": Setting(as_folder, cache_folder),
+    "cache_size": Setting(as_count, counted("CHAINRULE_CACHE_SIZE", lambda: 1000)),
     "disable_jit": Setting(as_bool, said("CHAINRULE_DISABLE_JIT", False)),
     "debug_nans": Setting(as_bool, said("CHAINRULE_DEBUG_NANS", False)),
-    "cores": Setting(as_count, cores, POOL.resize),
+    "cores": Setting(as_count, counted("CHAINRULE_CORES", available), POOL.resize),
     "key_reuse": Setting(as_bool, said("CHAINRULE_KEY_REUSE", True)),
 }
 config = Config()

@@ -44,7 +44,11 @@ def store_at(folder: Path) -> Store:
 def current_store() -> Store | None:
     """Where compiled programs are kept now, if anywhere: a user without a home has no folder for them."""
     folder = config.cache_dir
-    return store_at(folder) if config.cache and folder.is_absolute() else None
+    if not config.cache or not folder.is_absolute():
+        return None
+    store = store_at(folder)
+    store.limit = config.cache_size * 2**20
+    return store
 
 
 def provided() -> tuple[Store, tuple] | None:

@@ -1,6 +1,7 @@
 """A folder of files by key, that any number of processes may use, and whose files are never trusted unseen.
 
-A file appears under its name whole or not at all. It starts with a checksum of its key and contents: what is
+A file appears under its name whole or not at all. When the files take more than a limit, those go that were
+not used for longest. A file starts with a checksum of its key and contents: what is
 truncated, damaged or renamed counts as absent. So does what another user owns or could have written.
 
 >>> import tempfile
@@ -22,6 +23,8 @@ import time
 import warnings
 from pathlib import Path
 
+from .eviction import note_use, shrink
+
 MAGIC = b"chainrule 1\n"
 FOLDER = "programs"
 FORGOTTEN = 3600  # seconds after which a file that is not complete is nobody's
@@ -29,11 +32,16 @@ OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 class Store:
-    """The files under one folder; whatever goes wrong with them, a reader is told that there is none."""
+    """The files under one folder; whatever goes wrong with them, a reader is told that there is none.
 
-    def __init__(self, folder: str | os.PathLike):
+    `limit`: how many bytes they may take, all together; looked at now and then.
+    """
+
+    def __init__(self, folder: str | os.PathLike, limit: int | None = None):
         self.folder = Path(folder) / FOLDER
+        self.limit = limit
         self.prepared = False
+        self.unseen = 0  # bytes written since the limit was looked at
         self.reads = self.writes = 0
 
     def path(self, key: str) -> Path:
@@ -58,6 +66,16 @@ class Store:
             if self.usable():
                 self.write(self.path(key), header(key, contents) + contents)
                 self.writes += 1
+                self.keep_to_limit(len(contents))
+
+    def keep_to_limit(self, written: int) -> None:
+        """Look at the limit after the first file of a process, and then whenever a part of it is written."""
+        if self.limit is None:
+            return
+        self.unseen += written
+        if self.writes == 1 or self.unseen > self.limit // 16:
+            self.unseen = 0
+            shrink(self.folder, self.limit)
 
     def prepare(self) -> None:
         """Make the folder, for this user alone, and remove what killed processes left half written."""
@@ -86,7 +104,10 @@ class Store:
         file = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
         with os.fdopen(file, "rb") as opened:
             found = os.fstat(file)
-            return opened.read() if stat.S_ISREG(found.st_mode) and ours(found) else None
+            if not stat.S_ISREG(found.st_mode) or not ours(found):
+                return None
+            note_use(path, found.st_mtime)
+            return opened.read()
 
     @staticmethod
     def write(path: Path, contents: bytes) -> None:

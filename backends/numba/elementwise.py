@@ -80,7 +80,7 @@ def on_vectors(statement: Assign) -> bool:
     """Whether a loop that does this operation on numbers becomes one over vectors."""
     name, of = statement.primitive.name, statement.targets[0].type
     if name == "astype":
-        return not (of.weak and of.dtype.kind == "i" and type_of(statement.operands[0]).dtype.kind == "f")
+        return not python_arithmetic.is_int_of_float(statement)
     return name in OF_VECTORS or (name in VECTORISED and of.dtype.char in "fd")
 
 

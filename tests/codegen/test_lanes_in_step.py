@@ -158,6 +158,68 @@ def test_checks_before_and_after_the_loop():
             jitted(x, y)
 
 
+def changed(x):
+    """Writes the rows that it reads; a lane that fails is done again from what it had."""
+    for i in range(len(x)):
+        a = float(x[i])
+        while a < 10.0:
+            a = a + 1.0 / (a - 3.0) ** 2
+        x[i] = a + 100.0
+    return x
+
+
+def written_first(x):
+    for i in range(len(x)):
+        a = float(x[i])
+        while a < 10.0:
+            a = a * 1.5 + 1.0
+        x[i] = a
+        x[i] += 1.0 / (a - 12.0)
+    return x
+
+
+def downward(x):
+    out = np.zeros(len(x))
+    for i in range(len(x) - 1, -1, -1):
+        a = float(x[i])
+        while a < 10.0:
+            a = a * 1.5 + 1.0 / (a - 3.0)
+        if a == 12.0:
+            raise ValueError("twelve")
+        out[i] = a
+    return out
+
+
+def converted(x):
+    out = np.zeros(len(x))
+    for i in range(len(x)):
+        a, k = float(x[i]), int(x[i])
+        while a < 10.0:
+            a = a * 1.5 + 1.0 / (a - 3.0)
+        out[i] = a + k
+    return out
+
+
+@pytest.mark.parametrize(
+    "function, in_step, wrong",
+    [
+        (changed, True, {70: 3.0}),
+        (written_first, False, {70: 12.0}),
+        (downward, False, {20: 3.0, 70: 12.0}),
+        (converted, False, {5: 3.0, 7: np.nan}),
+    ],
+)
+def test_what_is_raised_is_what_a_loop_raises(function, in_step, wrong):
+    """Lanes that cannot be done again, or in this order, are not done in step."""
+    x = np.linspace(4.0, 9.0, 100)
+    assert ("running" in text_of(function, x)) == in_step
+    x[list(wrong)] = list(wrong.values())
+    with pytest.raises((ValueError, ZeroDivisionError)) as expected:
+        function(x.copy())
+    with pytest.raises(expected.type, match=str(expected.value)):
+        cr.jit(function)(x.copy())
+
+
 def test_loops_that_stay_alone():
     """A library function, an array in the loop or a second loop: one lane after the other."""
 

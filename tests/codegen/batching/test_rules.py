@@ -162,10 +162,6 @@ def test_writes(name, number):
         check_batched(PRIMITIVES[name], (x, slotted(index), value[()]))
 
 
-def test_bounds_that_differ():
-    check_batched(PRIMITIVES["getitem"], (M, (slice(Slot(0, 1, 1), Slot(2, 3, 3)),)))
-
-
 @pytest.mark.parametrize("index", [(slice(Slot(0, 1, 2), None),), (slice(Slot(0, 1, 2), Slot(2, 3, 4)),)])
 def test_bounds_that_differ_must_give_one_size(index):
     with pytest.raises(ValueError, match="another shape for one example than for another"):
