@@ -41,9 +41,7 @@ from .core import (
     operands_of,
     uses_in,
     variables_in,
-    walk,
 )
-from .python_arithmetic import is_int_of_float, may_refuse
 from .reductions import reductions
 
 CHECKS = ("check", "check_same", "check_index")
@@ -105,23 +103,11 @@ def is_independent(loop: For, own: Sequence[Variable] = (), reduced: Collection[
 
 
 def counts_up(loop: For) -> bool:
-    """Whether the index takes consecutive values from 0 on, or from another known place, in either order.
-
-    A loop that counts down and may raise an exception is not done in the other: its first is to be raised.
-    """
+    """Whether the index takes consecutive values from 0 on, or from another known place, in either order."""
     if not isinstance(loop.step, int) or abs(loop.step) != 1:
-        return False
-    if loop.step == -1 and any(map(may_raise, walk(loop.body))):
         return False
     first = loop.start if loop.step == 1 else loop.stop
     return isinstance(first, int) and first >= (0 if loop.step == 1 else -1)
-
-
-def may_raise(statement: Statement) -> bool:
-    """Whether a statement checks anything, or is an operation that Python does not always do."""
-    if not isinstance(statement, Assign):
-        return False
-    return statement.primitive.name in CHECKS or may_refuse(statement) or is_int_of_float(statement)
 
 
 class Turns:

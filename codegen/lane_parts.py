@@ -133,8 +133,20 @@ def fits_around(before: list[Statement], *after: list[Statement]) -> bool:
 
 
 def fits_inside(loop: For | While, vectorises: Vectorises) -> bool:
-    """Whether a loop of the lane's own carries numbers, and computes on vectors."""
-    return all(map(is_number, loop.carried)) and all(steps(block, vectorises) for block in blocks_of(loop))
+    """Whether a loop of the lane's own carries numbers, and computes floats on vectors.
+
+    Integers take a cycle each one after the other: done in step, their loops are slower.
+    """
+    inside = [statement for block in blocks_of(loop) for statement in walk(block)]
+    numbers = all(map(is_number, loop.carried)) and any(map(gives_float, inside))
+    return numbers and all(steps(block, vectorises) for block in blocks_of(loop))
+
+
+def gives_float(statement: Statement) -> bool:
+    if not isinstance(statement, Assign) or not statement.targets:
+        return False
+    of = statement.targets[0].type
+    return isinstance(of, ArrayType) and of.dtype.kind == "f"
 
 
 def flat(block: Block) -> Block:

@@ -81,6 +81,8 @@ def on_vectors(statement: Assign) -> bool:
     name, of = statement.primitive.name, statement.targets[0].type
     if name == "astype":
         return not python_arithmetic.is_int_of_float(statement)
+    if name in ("floor_divide", "remainder") and of.dtype.kind in "iu":
+        return not isinstance(statement.operands[1], Variable)  # there are no vectors for it
     return name in OF_VECTORS or (name in VECTORISED and of.dtype.char in "fd")
 
 
