@@ -36,7 +36,9 @@ from .renaming import Renaming
 from .threaded import Threaded
 
 SLOTS = 16
-LANES = 512  # of a block: cores share blocks, and at the end of one slots are empty
+# Lanes of a block: cores share blocks, and at the end of one slots are empty.
+FEWEST, MOST = 64, 512
+BLOCKS = 8  # unless these have too many lanes, or too few
 
 
 def blocks_of_lanes(builder: Builder, lane: Lane, writer: type[Writer]) -> For:  # noqa: F821
@@ -44,9 +46,12 @@ def blocks_of_lanes(builder: Builder, lane: Lane, writer: type[Writer]) -> For: 
     loop = lane.around
     builder.location = loop.location
     count = builder.dimension_subtract(loop.stop, loop.start)
-    size = writer.lanes_of_block
-    more = builder.dimension_add(count, size - 1)
-    blocks = builder.emit(PRIMITIVES["floor_divide"], more, size, name="blocks")
+    divided = lambda n, by: builder.emit(PRIMITIVES["floor_divide"], n, by, weak=True)
+    size = builder.dimension_min(builder.dimension_max(divided(count, BLOCKS), FEWEST), writer.most)
+    before = builder.dimension_subtract(builder.dimension_add(count, size), 1)
+    blocks = divided(before, size)
+    if isinstance(count, Variable):
+        size.name, blocks.name = "size", "blocks"
     block = Variable("block", INT)
     with builder.inside(Block()) as body:
         first = builder.dimension_add(builder.dimension_multiply(block, size), loop.start)
@@ -158,7 +163,7 @@ class Writer:
     """
 
     copies = Copy
-    lanes_of_block = LANES
+    most = MOST
 
     def __init__(self, builder: Builder, lane: Lane, first: Operand, last: Operand):
         self.builder, self.lane, self.first, self.last = builder, lane, first, last

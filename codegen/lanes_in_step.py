@@ -1,12 +1,14 @@
 """Lanes with loops of their own, several at a time: in vectors, none of them waiting for another.
 
-for lane in range(n):                  slots of some arrays hold the numbers of sixteen lanes; while any
-    a = x[lane]                        is left, lanes that have ended give their slots to those that wait,
-    while a > 1:             ->        and the others do a turn:
-        a = a / 2                          for slot in range(16):
-    y[lane] = a                                a = a_slots[slot] / 2
-                                               a_slots[slot] = a
-                                               running[slot] = a > 1
+    for lane in range(n):                  slots of some arrays hold the numbers of sixteen lanes; while any
+        a = x[lane]                        is left, lanes that have ended give their slots to those that wait,
+        while a > 1:             ->        and the others do a turn:
+            a = a / 2                          for slot in range(16):
+        y[lane] = a                                a = a_slots[slot] / 2
+                                                   a_slots[slot] = a
+                                                   running[slot] = a > 1
+
+What a lane is: lane_parts.py; what is written for it: lane_slots.py.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from .build import Builder
 from .core import Block, For, Program
 from .lane_parts import Vectorises, lane_of
 from .lane_slots import Writer, blocks_of_lanes
-from .lanes_backwards import BackwardsWriter, lane_backwards_of
+from .lane_tapes import BackwardsWriter
+from .lanes_backwards import lane_backwards_of
 
 KINDS = ((lane_of, Writer), (lane_backwards_of, BackwardsWriter))
 

@@ -65,7 +65,7 @@ TO_THE_LAST_BIT = {"multiply_add": {"f": "fma", "d": "fma"}, "xla_log": {"f": "x
 OF_VECTORS = frozenset(
     {"add", "subtract", "multiply", "divide", "floor_divide", "remainder", "negative", "positive",
      "absolute", "fabs", "square", "sqrt", "reciprocal", "minimum", "maximum", "fmin", "fmax", "floor",
-     "ceil", "trunc", "rint", "where", "astype", "isnan", "isinf", "isfinite", "bitwise_and",
+     "ceil", "trunc", "rint", "sign", "where", "astype", "isnan", "isinf", "isfinite", "bitwise_and",
      "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift", *COMPARISONS, *TRUTH}
 )  # fmt: skip
 # What a loop does to numbers that it carries only for this, in any order, so that it becomes vectors.

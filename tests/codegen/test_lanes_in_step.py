@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import chainrule as cr
-from chainrule.codegen.lane_slots import LANES, SLOTS
+from chainrule.codegen.lane_slots import BLOCKS, MOST, SLOTS
 
 
 def text_of(function, *arguments):
@@ -31,7 +31,7 @@ def newton(a):
     return x
 
 
-@pytest.mark.parametrize("count", [64, LANES, 2 * LANES + SLOTS + 3])
+@pytest.mark.parametrize("count", [64, BLOCKS * MOST, BLOCKS * MOST + SLOTS + 3])
 def test_numbers_of_lanes(count):
     check(newton, np.exp(np.linspace(-20, 20, count)))
 

@@ -14,7 +14,7 @@ import chainrule as cr
 from chainrule.backends.numba.emit import compiled_form
 from chainrule.codegen.evaluate import evaluate
 from chainrule.codegen.lane_slots import Writer
-from chainrule.codegen.lanes_backwards import BackwardsWriter
+from chainrule.codegen.lane_tapes import BackwardsWriter
 from chainrule.codegen.parse import parse_text
 from chainrule.runtime.arguments import flatten, leaf_key
 from chainrule.runtime.compiled import loops_of
@@ -81,8 +81,8 @@ def in_step(batched, *columns):
     leaves, structure = flatten((columns, {}))
     key = (structure, tuple(map(leaf_key, leaves)), None)
     with (
-        mock.patch.object(Writer, "lanes_of_block", 30),
-        mock.patch.object(BackwardsWriter, "lanes_of_block", 30),
+        mock.patch.object(Writer, "most", 30),
+        mock.patch.object(BackwardsWriter, "most", 30),
         np.errstate(all="ignore"),
     ):
         program = loops_of(made.specialised(key, leaves, structure).program)
