@@ -138,8 +138,10 @@ def lower_product(context: Any, builder: Any, signature: Any, arguments: tuple) 
         a, b = (arrayobj.make_array(of)(context, builder, value) for of, value in zip(made.args, operands))
         rows, columns = cgutils.unpack_tuple(builder, a.shape), cgutils.unpack_tuple(builder, b.shape)
         out = arrayobj._empty_nd_impl(context, builder, result, [*rows[:-1], *columns[1:]])
-        multiply(context, builder, made, operands, out._getvalue())
-        return impl_ret_new_ref(context, builder, result, out._getvalue())
+        written = multiply(context, builder, made, operands, out._getvalue())
+        # It comes back with a reference of its own, beside the one that it was made with.
+        context.nrt.decref(builder, result, written)
+        return impl_ret_new_ref(context, builder, result, written)
 
 
 def multiply(context: Any, builder: Any, signature: Any, operands: tuple, out: Any) -> Any:
