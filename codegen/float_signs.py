@@ -16,7 +16,7 @@ Of a NaN neither holds, nor its opposite: what is said here is that `x < 0`, or 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from .core import Assign, Block, If, Operand, StackType, Statement, Variable, type_of, walk
@@ -106,6 +106,11 @@ class FloatSigns:
         if name == "maximum":
             return any(self.is_positive(of, depth - 1) for of in operands)
         return False
+
+    def never(self, operand: Operand, signs: Iterable[str]) -> bool:
+        """Whether a float is never any of "negative" and "zero"."""
+        tests = {"negative": self.never_negative, "zero": self.never_zero}
+        return all(tests[sign](operand) for sign in signs)
 
     def is_positive(self, operand: Operand, depth: int = DEEP) -> bool:
         """Whether a float is never zero or below."""

@@ -65,8 +65,6 @@ class Lane:
 
     def name(self, variable: Variable) -> str:
         """What a number that is kept is called."""
-        if isinstance(variable, tuple):
-            variable = variable[1]
         known = (s for s in (*self.before, *self.loop.test.statements) if isinstance(s, Assign))
         made = next((statement for statement in known if variable in statement.targets), None)
         return variable.name or (noun(made, variable, lambda other: other.name) if made else "value")
@@ -95,6 +93,10 @@ class Lane:
         reads = ("getitem", "index_add")
         return any(s.primitive.name in reads and s.operands[0] in written for s in statements)
 
+    def may_be_in_step(self) -> bool:
+        """Whether a lane can be done again alone, where that may have to be."""
+        return self.can_be_repeated() or not self.checked()
+
     def checked(self) -> bool:
         """Whether a lane may raise an exception."""
         blocks = Block(self.before), self.loop.test, self.loop.body, Block(self.after)
@@ -117,8 +119,7 @@ def lane_of(loop: For, vectorises: Vectorises) -> Lane | None:
             return None
         inner = as_while(inner)
     lane = Lane(around, statements[:place], inner, statements[place + 1 :])
-    fits = fits_inside(inner, vectorises) and (lane.can_be_repeated() or not lane.checked())
-    return lane if fits else None
+    return lane if fits_inside(inner, vectorises) and lane.may_be_in_step() else None
 
 
 def goes_over_lanes(loop: For) -> bool:

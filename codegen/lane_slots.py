@@ -182,9 +182,12 @@ class Writer:
     def emit(self, primitive: str, *operands: Operand, **static: Any) -> Operand:
         return self.builder.emit(PRIMITIVES[primitive], *operands, **static)
 
-    def make(self, key: Hashable, how: str, *operands: Operand, **static: Any) -> None:
+    def make(
+        self, key: Hashable, how: str, *operands: Operand, name: str | None = None, **static: Any
+    ) -> None:
+        """Make an array; `name`: what it is called, if not by its key."""
         array = self.emit(how, *operands, **static)
-        array.name = key if isinstance(key, str) else f"{self.lane.name(key)}_slots"
+        array.name = name or key
         self.values.set(key, array)
 
     def make_slots(self, variables: list[Variable]) -> None:
@@ -193,7 +196,8 @@ class Writer:
             array = self.emit("zeros", (len(alike) * SLOTS,), dtype=dtype)
             array.name = "numbers"
             for place, variable in enumerate(alike):
-                self.make(variable, "row", array, place * SLOTS, SLOTS, (SLOTS,))
+                name = f"{self.lane.name(variable)}_slots"
+                self.make(variable, "row", array, place * SLOTS, SLOTS, (SLOTS,), name=name)
 
     def read(self, key: Hashable, at: Operand, like: Variable | None = None) -> Operand:
         """An element of an array; of one for a number that a lane keeps, what the lane has there."""

@@ -81,8 +81,8 @@ class BackwardsWriter(Writer):
         self.values.now |= {"turn": 0, "events": 0}
         left = self.emit("subtract", last, first)
         for target in lane.ends():
-            self.make(("end", target), "empty", (left,), dtype=target.type.dtype)
-            self.values[("end", target)].name = f"{lane.name(target)}_ends"
+            name = f"{lane.name(target)}_ends"
+            self.make(("end", target), "empty", (left,), dtype=target.type.dtype, name=name)
         events = builder.dimension_add(builder.dimension_multiply(left, 2), 1)
         for name in ("turns", "slots", "lanes"):
             self.make(f"event_{name}", "full", (events,), -1, dtype=np.dtype(int))
@@ -90,9 +90,8 @@ class BackwardsWriter(Writer):
         stacks = list(dict.fromkeys(lane.tapes.values()))
         self.tapes = by_dtype(stacks, lambda stack: stack.type.element.dtype)
         for dtype, alike in self.tapes.items():
-            self.make(("tape", dtype), "empty", (SLOTS * ROOM * len(alike),), dtype=dtype)
+            self.make(("tape", dtype), "empty", (SLOTS * ROOM * len(alike),), dtype=dtype, name="tape")
             array = self.values[("tape", dtype)]
-            array.name = "tape"
             array.type = array.type.with_shape((Variable("room", INT),))
         self.rows: dict[Any, Operand] = {}
 

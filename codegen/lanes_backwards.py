@@ -105,7 +105,7 @@ def lane_backwards_of(loop: For, vectorises: Vectorises) -> LaneBackwards | None
     if not inside or not fits_around(plain, middle, after):
         return None
     lane = LaneBackwards(replace(loop, body=body), plain, ahead, after, middle, back, tapes)
-    return without_count(lane) if lane.can_be_repeated() or not lane.checked() else None
+    return without_count(lane) if lane.may_be_in_step() else None
 
 
 def tapes_of(before: list[Statement], ahead: While, back: For) -> dict[Variable, Variable] | None:
@@ -120,10 +120,8 @@ def tapes_of(before: list[Statement], ahead: While, back: For) -> dict[Variable,
         follow(tapes, loop.carried, loop.initial)
         done = operations(loop.body, name, tapes)
         follow(tapes, loop.targets, loop.carried)
-        always = Counter(
-            s.operands[0] for s in loop.body.statements if isinstance(s, Assign) and is_stacks(s)
-        )
-        always = {tapes.get(stack) for stack in always}
+        plain = (s for s in loop.body.statements if isinstance(s, Assign) and is_stacks(s))
+        always = {tapes.get(statement.operands[0]) for statement in plain}
         if done is None or not set(done) - mirrored <= always or max(done.values(), default=0) > 1:
             return None
     return tapes

@@ -84,8 +84,7 @@ class Checks:
         if statement.primitive.name != "check":
             return False
         of, never = self.checked(statement.operands[0])
-        tests = {"negative": self.signs.never_negative, "zero": self.signs.never_zero}
-        return bool(never) and all(tests[sign](of) for sign in never)
+        return bool(never) and self.signs.never(of, never)
 
     def checked(self, truth: Operand) -> tuple[Operand, tuple[str, ...]]:
         """What a truth says that a number never is."""
@@ -115,8 +114,7 @@ class Refusals(Checks):
         if not never:
             return statement
         of = statement.operands[0 if statement.primitive.name == "power" else 1]
-        tests = {"negative": self.signs.never_negative, "zero": self.signs.never_zero}
-        if all(tests[sign](of) for sign in never):
+        if self.signs.never(of, never):
             return replace(statement, static={**statement.static, "weak": True})
         self.established.update((of, sign) for sign in never)
         return statement
