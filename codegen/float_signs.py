@@ -79,10 +79,17 @@ class FloatSigns:
         if name in NATURAL or (name == "multiply" and operands[0] is operands[1]):
             return True
         if name == "power":
-            return is_even(operands[1]) or self.never_negative(operands[0], depth - 1)
+            return is_even(operands[1]) or self.keeps_sign(*operands, depth - 1)
+        if name == "divide" and not self.never_zero(operands[1], depth - 1):
+            return False  # 1.0 / -0.0 is negative
         if name in ("maximum", "fmax"):
             return any(self.never_negative(of, depth - 1) for of in operands)
         return name in KEEPING and all(self.never_negative(of, depth - 1) for of in operands)
+
+    def keeps_sign(self, base: Operand, exponent: Operand, depth: int) -> bool:
+        """Whether a power is never below zero, as its base is not: (-0.0) ** -1 is."""
+        finite = not isinstance(exponent, Variable) and exponent >= 0 or self.never_zero(base, depth)
+        return finite and self.never_negative(base, depth)
 
     def never_zero(self, operand: Operand, depth: int = DEEP) -> bool:
         """Whether a float is never zero."""

@@ -66,6 +66,7 @@ def test_a_check_in_a_branch_says_nothing_of_what_follows():
         (lambda x: math.sqrt(x**3), -1.0),
         (lambda x: math.sqrt(max(x, -1.0)), -2.0),
         (lambda x: 1.0 / (x * x - 1.0), 1.0),
+        (lambda x: math.sqrt(1.0 / np.sqrt(x)), np.float64(-0.0)),  # the root of -0.0 is -0.0
     ],
 )
 def test_checks_that_can_fail(function, wrong):
