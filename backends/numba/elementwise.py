@@ -300,10 +300,15 @@ def power(to: Expander, statement: Assign, dtypes: tuple[np.dtype, ...]) -> Oper
     base = cast(to, base, dtypes[0])
     known = not isinstance(exponent, Variable) and complex(exponent).imag == 0
     if known and float(complex(exponent).real).is_integer() and abs(exponent) <= SMALL:
+        exponent = int(complex(exponent).real)
+        if dtype.kind == "f" and exponent < 0:
+            # Numba's own, of a negative exponent, refuses zero.
+            whole = base if exponent == -1 else narrowed(to, "power", of, (base, -exponent), dtype)
+            return to.assign("divide", of, cast(to, 1, dtype), whole)
         if dtype.kind in "fc":
-            return narrowed(to, "power", of, (base, int(complex(exponent).real)), dtype)
+            return narrowed(to, "power", of, (base, exponent), dtype)
         if exponent >= 0:
-            return narrowed(to, "power", of, (base, int(exponent)), dtype)
+            return narrowed(to, "power", of, (base, exponent), dtype)
     if dtype.kind in "iu":
         exponent = cast(to, exponent, np.int64)
         value = to.assign(
