@@ -28,6 +28,9 @@ class Algebra(Protocol):
     def sliced(self, at: Any, part: slice, array: Operand, axis: int) -> Any:
         """The index in `array` of element `at` of a slice of its axis."""
 
+    def moved(self, at: Any, offset: int, size: Dimension | None) -> Any:
+        """The index before an axis of this size was moved; with None, it reaches the end."""
+
     def split(self, at: Index, sizes: tuple[Dimension, ...]) -> Any:
         """The index along an axis that a reshape splits into several of these sizes."""
 
@@ -65,9 +68,21 @@ def sources(statement: Assign, at: Index, algebra: Algebra) -> list[tuple[Operan
             return [(operands[0], tuple(at[axes.index(axis)] for axis in range(len(at))))]
         case "reshape":
             return [(operands[0], reshaped(operands[0], statement.targets[0], at, algebra))]
+        case "moved":
+            return [(operands[0], moved(statement, at, algebra))]
         case "broadcast_to":
             return [(operands[0], aligned(operands[0], at, algebra))]
     return [(operand, aligned(operand, at, algebra)) for operand in operands]
+
+
+def moved(statement: Assign, at: Index, algebra: Algebra) -> Index:
+    """The index in an array that is moved along some axes: the nearest, where it does not reach."""
+    offsets, ends = statement.static["offsets"], statement.static["ends"]
+    moves = zip(at, offsets, ends, statement.operands[0].type.shape)
+    return tuple(
+        algebra.moved(one, offset, size if end else None) if offset or end else one
+        for one, offset, end, size in moves
+    )
 
 
 def reshaped(array: Operand, result: Variable, at: Index, algebra: Algebra) -> Index:
@@ -138,12 +153,22 @@ def whole(part: slice) -> bool:
 
 
 class Trace:
-    """Indices as notes of where they come from: ("dim", d) for the index of loop d, and what it meets."""
+    """Indices as notes of where they come from: ("dim", d) for the index of loop d, and what it meets.
+
+    A slice of a slice is noted as one, so that the same element has the same note.
+    """
 
     zero = ("zero",)
 
     def sliced(self, at, part, array, axis):
-        return at if whole(part) else ("slice", at, freeze(part.start), freeze(part.step))
+        start = 0 if part.start is None else part.start
+        if part.step not in (None, 1) or type(start) is not int or start < 0:
+            return at if whole(part) else ("slice", at, freeze(part.start), freeze(part.step))
+        at, before = at[1:] if at[0] == "after" else (at, 0)
+        return ("after", at, before + start) if before + start else at
+
+    def moved(self, at, offset, size):
+        return ("moved", at, offset)
 
     def split(self, at, sizes):
         return ("split", *at, freeze(sizes[1:]))

@@ -8,7 +8,8 @@
                                                                   y[i, j] += a[i, k] * b[k, j]
 
 So what is read for all rows, here b[k], is read from memory once for eight of them, and additions to one
-element, each of which waits for the one before, are further apart.
+element, each of which waits for the one before, are further apart. Floats are summed in tiles as far as
+there are whole ones (tiled_sums.py).
 
 >>> import numpy as np
 >>> from .core import ArrayType
@@ -19,9 +20,9 @@ element, each of which waits for the one before, are further apart.
 >>> from .simplify import simplify
 >>> from .specialise import Parameter, specialise
 >>> text = "def f(a, b):\\n  return (a[:, :, None] * b).sum(1)"
->>> matrix = lambda name: Parameter(ArrayType(np.dtype(float), (None, None)), name)
+>>> matrix = lambda name: Parameter(ArrayType(np.dtype(int), (None, None)), name)
 >>> nests = fuse(write_in_place(simplify(specialise(parse_text(text), [*map(matrix, "ab")]).program)))
->>> print(print_program(write_in_place(block_sums(nests))).split("zeros((n, m_2))")[1], end="")
+>>> print(print_program(write_in_place(block_sums(nests))).split("dtype=np.int64)")[1], end="")
 <BLANKLINE>
     for first in range(0, n, 8):
         last = min(first + 8, n)
@@ -46,45 +47,53 @@ from .core import (
     Block,
     For,
     If,
+    Operand,
     Program,
     Statement,
     Variable,
     While,
     blocks_of,
-    operands_of,
     variables_in,
-    walk,
 )
+from .lasting_arrays import is_zeros
 from .registry import PRIMITIVES
 from .roles import has_effect
-from .row_loops import axes_of, may_be_joined
-
-ROWS = 8
+from .row_loops import axes_of, dependent, may_be_joined
+from .tiled_sums import ROWS, Tiles, may_be_tiled
 
 
 def block_sums(program: Program) -> Program:
     """The loop program with such sums over a few rows at a time."""
     histories = Histories(program.body)
-    return Program(program.name, program.parameters, in_block(program.body, histories))
+    return Program(program.name, program.parameters, in_block(program.body, histories, set()))
 
 
-def in_block(block: Block, histories: Histories) -> Block:
-    return Block([inside(statement, histories) for statement in block.statements], block.results)
+def in_block(block: Block, histories: Histories, zeros: set[Operand]) -> Block:
+    """A block with such sums; in `zeros` are arrays of which all that is touched there is 0."""
+    zeros = zeros.union(*(statement.targets for statement in block.statements if is_zeros(statement)))
+    made = [one for statement in block.statements for one in inside(statement, histories, zeros)]
+    return Block(made, block.results)
 
 
-def inside(statement: Statement, histories: Histories) -> Statement:
+def inside(statement: Statement, histories: Histories, zeros: set[Operand]) -> list[Statement]:
     match statement:
         case For():
             loops = chain(statement)
             if loops and is_sum_of_rows(loops, histories):
-                return blocked(loops)
-            return replace(statement, body=in_block(statement.body, histories))
+                return in_tiles(loops) if may_be_tiled(loops, zeros) else [blocked(loops)]
+            own = {c for c in still(statement, zeros) if axes_of(statement, histories.of(c), histories)}
+            return [replace(statement, body=in_block(statement.body, histories, own))]
         case While():
-            return replace(statement, body=in_block(statement.body, histories))
+            return [replace(statement, body=in_block(statement.body, histories, set()))]
         case If():
-            body, orelse = (in_block(block, histories) for block in blocks_of(statement))
-            return replace(statement, body=body, orelse=orelse)
-    return statement
+            body, orelse = (in_block(block, histories, zeros) for block in blocks_of(statement))
+            return [replace(statement, body=body, orelse=orelse)]
+    return [statement]
+
+
+def still(loop: For, zeros: set[Operand]) -> list[Variable]:
+    """What a loop carries that begins as zeros."""
+    return [carried for carried, initial in zip(loop.carried, loop.initial) if initial in zeros]
 
 
 def chain(loop: For) -> list[For] | None:
@@ -124,13 +133,23 @@ def is_sum_of_rows(loops: list[For], histories: Histories) -> bool:
     return any(along.index in index and not own.intersection(variables_in(index)) for index in indices)
 
 
-def dependent(loops: list[For], variables: set[Variable]) -> set[Variable]:
-    """The numbers that depend on some indices, and these."""
-    found = set(variables)
-    for statement in walk(Block([loops[0]])):
-        if isinstance(statement, Assign) and found.intersection(variables_in(operands_of(statement))):
-            found.update(target for target in statement.targets if not is_array(target))
-    return found
+def in_tiles(loops: list[For]) -> list[Statement]:
+    """The loops for whole tiles, and those for the rows that are left."""
+    tiles = Tiles(loops)
+    count, array = tiles.write(), tiles.now["array"]
+    made, rows = tiles.builder.block.statements, loops[0]
+    if isinstance(count, int) and count * ROWS == rows.stop:
+        made[-1].targets = rows.targets
+        return made
+    rest = blocked([replace(rows, initial=(array,)), *loops[1:]])
+    block, end, blocks = Variable("block", INT), Variable(None, INT), Variable("blocks", INT)
+    assign = lambda target, name, *operands, **static: Assign(
+        (target,), PRIMITIVES[name], operands, static, rows.location
+    )
+    made.append(assign(end, "add", rows.stop, ROWS - 1))
+    made.append(assign(blocks, "floor_divide", end, ROWS, weak=True))
+    body = Block([assign(rest.index, "multiply", block, ROWS), *rest.body.statements], rest.body.results)
+    return [*made, replace(rest, index=block, start=count, stop=blocks, step=1, body=body)]
 
 
 def blocked(loops: list[For]) -> For:

@@ -49,6 +49,8 @@ class Clusters:
     ):
         self.statements = block.statements
         self.kinds = [kind_of(statement, library) for statement in self.statements]
+        self.reads = [dict.fromkeys(reads_of(statement)) for statement in self.statements]
+        self.through_views: dict[int, set[Variable]] = {}
         self.region = region
         self.same = same
         self.apart = apart
@@ -71,8 +73,7 @@ class Clusters:
             statement, kind = self.statements[position], self.kinds[position]
             elements = set(variables_in(elements_read(statement, kind)))
             lazy = kind not in ("view", "fill") or position not in self.stored
-            others = set(reads_of(statement))
-            for variable in others:
+            for variable in self.reads[position]:
                 made = self.definition.get(variable)
                 if made is None:
                     continue
@@ -139,7 +140,7 @@ class Clusters:
         statement, kind = self.statements[position], self.kinds[position]
         elements = set(variables_in(elements_read(statement, kind)))
         found: set[int] = set()
-        for variable in reads_of(statement):
+        for variable in self.reads[position]:
             made = self.definition.get(variable)
             if made is None or (made > position and not self.is_late_size(kind, made)):
                 continue
@@ -161,13 +162,14 @@ class Clusters:
         )
 
     def variables_through_views(self, position: int) -> set[Variable]:
-        found = set()
-        for variable in reads_of(self.statements[position]):
-            made = self.definition.get(variable)
-            found.add(variable)
-            if made is not None and self.is_lazy(made):
-                found |= self.variables_through_views(made)
-        return found
+        if position not in self.through_views:
+            found = set(self.reads[position])
+            for variable in self.reads[position]:
+                made = self.definition.get(variable)
+                if made is not None and self.is_lazy(made):
+                    found |= self.variables_through_views(made)
+            self.through_views[position] = found
+        return self.through_views[position]
 
     # growth
 

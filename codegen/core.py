@@ -21,7 +21,7 @@ float32[n, 3]
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -208,13 +208,20 @@ def nothing(count: int) -> Block:
 
 def variables_in(operand: Operand) -> Iterator[Variable]:
     """Every variable in an operand, in order."""
-    if isinstance(operand, Variable):
-        yield operand
-    elif isinstance(operand, (tuple, list)):
-        for item in operand:
-            yield from variables_in(item)
-    elif isinstance(operand, slice):
-        yield from variables_in((operand.start, operand.stop, operand.step))
+    found: list[Variable] = []
+    collect_variables(operand if type(operand) is tuple else (operand,), found)
+    return iter(found)
+
+
+def collect_variables(operands: Sequence[Operand], found: list[Variable]) -> None:
+    for operand in operands:
+        kind = type(operand)
+        if kind is Variable:
+            found.append(operand)
+        elif kind is tuple or kind is list:
+            collect_variables(operand, found)
+        elif kind is slice:
+            collect_variables((operand.start, operand.stop, operand.step), found)
 
 
 def map_variables(function: Callable[[Variable], Operand], operand: Operand) -> Operand:

@@ -6,6 +6,7 @@ Every value is computed at the outermost loop whose index it depends on, and onc
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Container, Iterator
 from typing import Any
 
@@ -23,10 +24,20 @@ CHEAP_NAMES = (
     "add subtract multiply negative positive absolute less less_equal greater greater_equal equal not_equal "
     "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor invert maximum "
     "minimum square sign astype copy real imag conjugate isnan isfinite isinf zeros ones full arange getitem "
-    "transpose broadcast_to reshape where"
+    "transpose broadcast_to reshape where moved"
 )
 CHEAP = frozenset(CHEAP_NAMES.split())
 
+
+def placed(x: np.ndarray, shape: tuple[int, ...], offsets: tuple[int, ...], ends: tuple) -> np.ndarray:
+    """An array of zeros of some shape with another in it, from an offset on along each axis."""
+    made = np.zeros(shape, x.dtype)
+    made[tuple(slice(offset, offset + size) for offset, size in zip(offsets, x.shape))] = x
+    return made
+
+
+# `ends`: along which axes the array ends before the result does.
+moved = primitive("moved", placed, lambda builder, x, shape, **static: x.type.with_shape(shape))
 slice_start = primitive(
     "slice_start",
     lambda size, start, stop, step: slice(start, stop, step).indices(size)[0],
@@ -137,10 +148,26 @@ class Elements:
             return self.filled(self.counted(statement, at[0]), target.type.dtype)
         if name == "where" and (value := self.chosen(statement, at)) is not None:
             return value
+        if name == "moved":
+            return self.moved_element(statement, at)
         read = [self.element(operand, where) for operand, where in sources(statement, at, self)]
         if not statement.primitive.elementwise:
             return read[0]
         return self.emit(name, *read, **statement.static)
+
+    def moved_element(self, statement: Assign, at: Index) -> Operand:
+        """An element of an array that is moved along some axes, or 0 where it does not reach."""
+        array, offsets, ends = statement.operands[0], statement.static["offsets"], statement.static["ends"]
+        tests = [self.emit("greater_equal", one, offset) for one, offset in zip(at, offsets) if offset]
+        for one, size, offset, end in zip(at, array.type.shape, offsets, ends):
+            if end:
+                tests.append(self.emit("less", one, self.plus(size, offset)))
+        ((_, place),) = sources(statement, at, self)
+        value = self.element(array, place)
+        if not tests:
+            return value
+        inside = functools.reduce(lambda a, b: self.emit("logical_and", a, b), tests)
+        return self.emit("where", inside, value, array.type.dtype.type(0))
 
     def filled(self, value: Operand, dtype: np.dtype) -> Operand:
         """A number as an element: NumPy's, for Python's is divided, inverted and compared by other rules."""
@@ -225,6 +252,12 @@ class Elements:
             return self.note(value, start, at)
         moved = at if not isinstance(step, Variable) and step == 1 else self.emit("multiply", at, step)
         return self.plus(moved, start)
+
+    def moved(self, at: Operand, offset: int, size: Dimension | None) -> Operand:
+        at = self.plus(at, -offset)
+        if size is not None:
+            at = self.emit("minimum", at, self.plus(size, -1), weak=True)
+        return self.emit("maximum", at, 0, weak=True) if offset else at
 
     def split(self, at: Index, sizes: tuple[Dimension, ...]) -> Operand:
         value, *rest = at

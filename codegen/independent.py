@@ -38,6 +38,7 @@ from .core import (
     Statement,
     Variable,
     While,
+    assigned_in,
     operands_of,
     uses_in,
     variables_in,
@@ -83,7 +84,19 @@ def may_be_shared(loop: For) -> bool:
     """Whether the turns of a loop are not few, and do not depend on each other but for what they reduce."""
     known = isinstance(loop.start, int) and isinstance(loop.stop, int)
     short = known and abs(loop.stop - loop.start) < FEW
-    return not short and is_independent(loop, (), reductions(loop))
+    return not short and not only_fills(loop) and is_independent(loop, (), reductions(loop))
+
+
+def only_fills(loop: For) -> bool:
+    """Whether all that turns do is to write numbers that are there before."""
+    inside = assigned_in(loop)
+    return all(
+        isinstance(statement, Assign)
+        and statement.primitive.name == "setitem"
+        and not is_array(statement.operands[2])
+        and inside.isdisjoint(variables_in(statement.operands[2]))
+        for statement in loop.body.statements
+    )
 
 
 def is_independent(loop: For, own: Sequence[Variable] = (), reduced: Collection[int] = ()) -> bool:

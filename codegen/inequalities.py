@@ -49,14 +49,25 @@ class Form:
 
 def impossible(inequalities: Iterable[Form]) -> bool:
     """Whether no integers satisfy all of the inequalities; False also where that is not known."""
-    system = {form.key(): form for form in map(tightened, inequalities)}
+    system = bounded_twice([tightened(form) for form in inequalities])
     while True:
-        if any(not form.terms and form.constant < 0 for form in system.values()):
+        if any(not form.terms and form.constant < 0 for form in system):
             return True
-        system = {key: form for key, form in system.items() if form.terms}
+        system = [form for form in system if form.terms]
         if not system or len(system) > MOST:
             return False
-        system = without(cheapest(list(system.values())), list(system.values()))
+        system = bounded_twice(list(without(cheapest(system), system).values()))
+
+
+def bounded_twice(system: list[Form]) -> list[Form]:
+    """Without the inequalities that hold for some value of a variable with no bound on its other side."""
+    while True:
+        below = {v for form in system for v, number in form.terms.items() if number > 0}
+        above = {v for form in system for v, number in form.terms.items() if number < 0}
+        if below == above:
+            return system
+        loose = below ^ above
+        system = [form for form in system if loose.isdisjoint(form.terms)]
 
 
 def tightened(form: Form) -> Form:

@@ -34,10 +34,11 @@ class Interference:
 
     def define(self, variable: Variable, live: Iterable[Variable], *copies: Operand) -> None:
         """A variable gets a value while others are live; those whose very value it gets do not matter."""
-        for other in live:
-            if other is not variable and not any(other is copy for copy in copies):
-                self.conflicts[variable].add(other)
-                self.conflicts[other].add(variable)
+        others = set(live).difference((variable, *(copy for copy in copies if isinstance(copy, Variable))))
+        known = self.conflicts[variable]
+        for other in others - known:
+            self.conflicts[other].add(variable)
+        known |= others
 
     def block(self, block: Block, live: set[Variable]) -> set[Variable]:
         """What is live before the statements of a block, from what is live after them."""

@@ -44,9 +44,10 @@ class KeyReuseWarning(UserWarning):
     """A random key was used twice."""
 
 
-def report(program: Program) -> None:
-    """Warn of each key that is used twice, with both lines."""
-    for first, second in reused(program):
+def report(program: Program) -> bool:
+    """Warn of each key that is used twice, with both lines; whether there was any."""
+    found = reused(program)
+    for first, second in found:
         if second is None:
             continue
         turns = "in a loop, with the same key at each turn"
@@ -58,6 +59,7 @@ def report(program: Program) -> None:
             second.file,
             second.line,
         )
+    return bool(found)
 
 
 def reused(program: Program) -> list[tuple[Location | None, Location | None]]:

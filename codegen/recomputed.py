@@ -3,7 +3,8 @@
     flux = subtract(x[1:], x[:-1])                 for i in range(n - 2):
     y = subtract(flux[1:], flux[:-1])      ->          y[i] = (x[i + 2] - x[i + 1]) - (x[i + 1] - x[i])
 
-An array costs the time to write it and to read it again, in which a processor does some simple operations.
+An array costs the time to write it and to read it again, in which a processor does some simple operations:
+few while it is in the first cache, and dozens where it is not in a cache at all.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .elements import CHEAP
 if TYPE_CHECKING:
     from .clusters import Cluster, Clusters
 
-MOST = 8  # simple operations that cost as much as an element that is stored
+MOST = 20  # simple operations that cost as much as an element that is stored
 
 
 def is_worth_repeating(clusters: Clusters, cluster: Cluster, position: int, places: int) -> bool:
@@ -29,8 +30,8 @@ def is_worth_repeating(clusters: Clusters, cluster: Cluster, position: int, plac
 def operations(clusters: Clusters, position: int, others: set[int]) -> set[int] | None:
     """The statements that make a value and nothing else, down to arrays that there are in any case.
 
-    None if one is not simple, or if they read an element that another nest would now need an array of:
-    `others` are in the same nest.
+    None if one is not simple, or if they read an element that a nest which there is already would now need
+    an array of. `others` are in the same nest.
     """
     made: set[int] = set()
     ready, found = {position}, set()
@@ -41,7 +42,8 @@ def operations(clusters: Clusters, position: int, others: set[int]) -> set[int] 
         found = found.union(*(sources(clusters, one) for one in ready))
         ready = {one for one in found - made if clusters.readers_through_views(one) <= made}
     elements = {one for one in found - made if clusters.readers[one] & made}
-    return made if all(clusters.readers_through_views(one) <= made | others for one in elements) else None
+    apart = clusters.owner.keys() - made - others
+    return None if any(clusters.readers_through_views(one) & apart for one in elements) else made
 
 
 def is_simple(clusters: Clusters, position: int) -> bool:

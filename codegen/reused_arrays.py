@@ -42,9 +42,7 @@ from .core import (
     variables_in,
     walk,
 )
-from .independent import is_fresh
-from .reduce import literal
-from .registry import PRIMITIVES
+from .made_arrays import is_product, made_in, makes_array, memory_for
 from .renaming import Renaming
 from .row_loops import INDEXED
 
@@ -60,6 +58,7 @@ class Reuse:
         self.escaped = {self.histories.of(v) for v in variables_in(program.results) if is_array(v)}
         self.sizes: set[Variable] = set()
         self.made: set[Variable] = set()
+        self.replaced: set[Variable] = set()
         for statement in walk(program.body):
             self.escaped |= {self.histories.of(v) for v in self.handed_on(statement)}
             if isinstance(statement, Assign) and statement.primitive.name in ("size", "slice_size"):
@@ -69,6 +68,8 @@ class Reuse:
 
     def handed_on(self, statement: Statement) -> list[Variable]:
         """The arrays of which a statement does more than read or write elements."""
+        if is_product(statement):
+            return []
         if not isinstance(statement, Assign):
             values = (operands_of(statement), [block.results for block in blocks_of(statement)])
             return [v for v in variables_in(values) if is_array(v) and self.histories.is_view(v)]
@@ -97,23 +98,25 @@ class Reuse:
         while making := next((s for s in loop.body.statements if self.lasts_a_turn(s, loop)), None):
             (array,) = making.targets
             once = Variable(array.name, array.type)
-            before.append(replace(making, targets=(once,), primitive=PRIMITIVES["empty"]))
+            before.append(memory_for(making, once))
             loop = sharing(loop, making, once, last_version(loop.body, array))
             self.histories.unite(array, once, loop.carried[-1], loop.targets[-1])
             self.made ^= {array, once}
+            if making.primitive.name == "empty":
+                self.replaced.add(array)
         return [*before, loop]
 
     def lasts_a_turn(self, making: Statement, loop: For) -> bool:
         """Whether it makes an array for a turn only, which can be made although there may be no turn."""
-        if not is_fresh(making):
+        if not makes_array(making):
             return False
         (array,) = making.targets
         inside, shape = assigned_in(loop), getattr(array.type, "shape", ())
-        if not shape or inside.intersection(variables_in((making.operands, shape))):
+        if not shape or inside.intersection(variables_in(shape)):
             return False
         if not all(isinstance(size, int) or size in self.sizes for size in shape):
             return False
-        members = self.histories.members(array)
+        members = self.histories.members(array) - self.replaced
         outside = {*loop.carried, *variables_in(loop.body.results)}
         if self.histories.of(array) in self.escaped or not members <= inside or members & outside:
             return False
@@ -145,11 +148,11 @@ def sharing(loop: For, making: Assign, once: Variable, end: Variable) -> For:
     carried, target = (Variable(array.name, array.type) for _ in range(2))
     place = loop.body.statements.index(making)
     before, after = loop.body.statements[:place], Block(loop.body.statements[place + 1 :], (end,))
-    if making.primitive.name == "zeros":
-        operands = (carried, (slice(None),) * array.type.ndim, literal(array.type.dtype, 0))
-        before = [*before, Assign((array,), PRIMITIVES["setitem"], operands, {}, making.location)]
-    else:
+    begun = made_in(making, carried)
+    if begun is None:
         after = Renaming({array: carried}).block(after)
+    else:
+        before = [*before, begun]
     return replace(
         loop,
         targets=(*loop.targets, target),

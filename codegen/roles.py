@@ -52,7 +52,9 @@ def kind_of(statement: Statement, library: Callable[[Assign], bool] | None = Non
         return "view"
     if name in FILLS or name == "arange":
         return "fill"
-    return "pure" if statement.primitive.elementwise else "copy" if name == "copy" else "opaque"
+    if statement.primitive.elementwise or name == "moved":
+        return "pure"
+    return "copy" if name == "copy" else "opaque"
 
 
 def is_single(statement: Assign) -> bool:

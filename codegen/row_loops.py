@@ -20,6 +20,7 @@ from .access import is_array
 from .arrays_over_time import Histories
 from .core import (
     Assign,
+    Block,
     For,
     If,
     Operand,
@@ -100,3 +101,12 @@ def written(statement: Statement) -> list[Variable]:
         else:
             found += getattr(inner, "initial", ())
     return [operand for operand in found if is_array(operand)]
+
+
+def dependent(loops: list[For], variables: set[Variable]) -> set[Variable]:
+    """The numbers in some loops that depend on some variables, and these."""
+    found = set(variables)
+    for statement in walk(Block([loops[0]])):
+        if isinstance(statement, Assign) and found.intersection(variables_in(operands_of(statement))):
+            found.update(target for target in statement.targets if not is_array(target))
+    return found

@@ -14,7 +14,7 @@ from ..backends.numpy import emit as numpy_backend
 from ..codegen.additions import add_in_place
 from ..codegen.carried_values import carry_values
 from ..codegen.cleared import write_at_once
-from ..codegen.core import Assign, Program, Variable, walk
+from ..codegen.core import Assign, Program, Variable, type_of, walk
 from ..codegen.custom_calls import without_custom_calls
 from ..codegen.dead_code import remove_dead_code
 from ..codegen.dissolved import dissolve
@@ -34,7 +34,7 @@ from ..codegen.simplify import simplify
 from ..codegen.small_arrays import split_small_arrays
 from ..codegen.specialise import Specialised, put_together
 from .checked import run_checked
-from .kept_texts import current_store, kept_text
+from .kept_texts import Described, current_store, kept_text
 from .modes import watched
 from .sized import Sized, is_large, least_large
 
@@ -137,9 +137,15 @@ class Compiled:
         self.written = specialised.written
         self.writes = specialised.writes
         self.program = specialised.program
+        self.name = specialised.program.name
+        self.parameters = specialised.program.parameters
+        self.result_types = [type_of(result) for result in specialised.program.results]
         self.capture_types = [capture.variable.type for capture in specialised.captures]
-        self.function = build(specialised.program, jitted, fresh)
-        self.count = len(specialised.program.results)
+        self.modules, self.lasting = specialised.modules, specialised.lasting
+        self.described = Described(specialised.program)
+        self.fresh_results = fresh
+        self.function = build(self.described, jitted, fresh)
+        self.count = len(self.result_types)
         self.least = least_size()
         self.guards_of_sizes = tuple(
             {start_of_message(s) for s in walk(specialised.program.body) if is_check(s)}
@@ -147,6 +153,7 @@ class Compiled:
         self.known_integers: frozenset = frozenset()
         self.entry: Any = None
         self.without_entry = False
+        self.new = True  # and not left for other processes yet
 
     def same_code(self, other: Compiled) -> bool:
         """Whether two programs are one once compiled."""
@@ -212,7 +219,7 @@ class Compiled:
         for where, write in self.writes.items():
             for other in write.readers:
                 if other != where and share_memory(leaves[other], leaves[where]):
-                    written, shared = (self.program.parameters[k].name for k in (where, other))
+                    written, shared = (self.parameters[k].name for k in (where, other))
                     raise SharedMemoryError(
                         f"{written} is written here, and shares memory with {shared}",
                         f"pass a copy of one of them, such as {shared}.copy()",
@@ -259,16 +266,17 @@ def fits(value: Any, known: Any) -> bool:
     )
 
 
-def build(program: Program, jitted: bool, fresh: bool) -> Callable:
+def build(described: Described, jitted: bool, fresh: bool) -> Callable:
     """The program as a function: Numba's if jitted, else NumPy's."""
+    program = described.program
     if jitted:
-        return Sized(program, partial(compiled_function, program, fresh))
+        return Sized(least_large(program), partial(compiled_function, described, fresh))
     return numpy_backend.load(numpy_text(program, fresh), program.name)
 
 
 @without_collection
-def compiled_function(program: Program, fresh: bool, shared: bool) -> Callable:
+def compiled_function(described: Described, fresh: bool, shared: bool) -> Callable:
     """The program as Numba's function, or functions with loops that are shared among cores."""
-    store = current_store()
-    text = kept_text(store, program, (fresh, shared), lambda: numba_text(program, fresh, shared=shared))
+    store, program = current_store(), described.program
+    text = kept_text(store, described, (fresh, shared), lambda: numba_text(program, fresh, shared=shared))
     return numba_backend.load(text, program.name, store=store)

@@ -43,7 +43,7 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.core import ArrayType, type_of
+from ..codegen.core import ArrayType
 from ..codegen.specialise import Leaf, put_together
 from ..codegen.specialise.external import Guard
 from ..codegen.specialise.places import Place
@@ -68,7 +68,7 @@ class Entry:
         writer = Writer(compiled, static)
         self.text = writer.text(arguments, keywords)
         namespace = writer.constants
-        exec(compile(self.text, f"<chainrule entry of {compiled.program.name}>", "exec"), namespace)
+        exec(compile(self.text, f"<chainrule entry of {compiled.name}>", "exec"), namespace)
         self.enter = namespace["enter"]
 
 
@@ -114,7 +114,7 @@ class Writer:
 
     def text(self, arguments: tuple, keywords: dict) -> str:
         self.take_arguments(arguments, keywords)
-        if len(self.operands) + len(self.compiled.captures) != len(self.compiled.program.parameters):
+        if len(self.operands) + len(self.compiled.captures) != len(self.compiled.parameters):
             raise NoEntry
         for capture in self.compiled.captures:
             self.take_capture(capture)
@@ -209,7 +209,7 @@ class Writer:
             self.decline_if(f"type({name}) is not {self.constant(type(leaf))}")
         elif type(leaf) is np.ndarray:
             contiguous = "not " if leaf.flags.c_contiguous else ""
-            of = self.compiled.program.parameters[number].type
+            of = self.compiled.parameters[number].type
             self.take_array(name, of, f"{contiguous}{name}.flags.c_contiguous")
         else:
             raise NoEntry
@@ -311,8 +311,8 @@ class Writer:
             leaves = tuple_text(self.operands[: len(self.operands) - len(self.compiled.captures)])
             target = f"{tuple_text(results)} = " if results else ""
             lines.append(f"{target}write_back({leaves}, {kept})")
-        for name, result in zip(results, self.compiled.program.results):
-            if not (isinstance(of := type_of(result), ArrayType) and (of.shape or of.weak)):
+        for name, of in zip(results, self.compiled.result_types):
+            if not (isinstance(of, ArrayType) and (of.shape or of.weak)):
                 lines.append(f"if type({name}) is ndarray and not {name}.ndim: {name} = {name}[()]")
         return [*lines, f"return {self.built(self.compiled.template, results)}"]
 

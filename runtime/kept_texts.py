@@ -8,24 +8,26 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import importlib.util
 import io
 import os
 import pickle
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import astunparse
 import gast
 import numpy as np
+import optree
 
 from .. import autodiff, backends, codegen
 from ..backends.numpy.emit import Text
 from ..codegen.core import Program
 from ..codegen.least_size import least_size
-from ..codegen.registry import PRIMITIVES, Primitive
+from ..codegen.registry import FUNCTIONS, METHODS, PRIMITIVES, Primitive
 from ..codegen.specialise.kept_scopes import PROVIDERS
 from .configuration import config
 from .store import Store
@@ -60,9 +62,9 @@ def provided() -> tuple[Store, tuple] | None:
 PROVIDERS[:] = [provided]
 
 
-def kept_text(store: Store | None, program: Program, options: tuple, make: Callable[[], Text]) -> Text:
+def kept_text(store: Store | None, described: Described, options: tuple, make: Callable[[], Text]) -> Text:
     """The text that `make` makes of a program with some options, or made in an earlier process."""
-    key = None if store is None else program_key(program, options)
+    key = None if store is None else described.key(options)
     if key is None:
         return make()
     contents = store.get(key)
@@ -74,20 +76,45 @@ def kept_text(store: Store | None, program: Program, options: tuple, make: Calla
     return made
 
 
-def program_key(program: Program, options: tuple) -> str | None:
-    """What a program's text depends on, as a key; None if part of it means nothing to another process."""
-    described = io.BytesIO()
-    describer = Describer(described)
-    try:
-        describer.dump((installed(), options, least_size(), program.name, program.parameters, program.body))
-    except (pickle.PicklingError, TypeError, AttributeError, RecursionError):
-        return None
-    described.write(repr(list(describer.texts)).encode())
-    return hashlib.sha256(described.getbuffer()).hexdigest()
+class Described:
+    """A program written down, for the keys of its texts, and to be read again by another process."""
+
+    def __init__(self, program: Program, least: int | None = None):
+        self.program = program
+        self.least = least_size() if least is None else least
+
+    @functools.cached_property
+    def written(self) -> tuple[bytes, list[str]] | None:
+        """The program as bytes and the texts in it; None if part of it means nothing to another process."""
+        described = io.BytesIO()
+        describer = Describer(described)
+        try:
+            describer.dump((self.program.name, self.program.parameters, self.program.body))
+        except (pickle.PicklingError, TypeError, AttributeError, RecursionError):
+            return None
+        return described.getvalue(), list(describer.texts)
+
+    def forget(self) -> None:
+        """Give back what the bytes take; they are made again when they are needed again."""
+        vars(self).pop("written", None)
+
+    def key(self, options: tuple) -> str | None:
+        """What a text of the program depends on, as a key; None if there is none for another process."""
+        if self.written is None:
+            return None
+        digest = hashlib.sha256(repr((installed(), options, self.least)).encode())
+        digest.update(self.written[0])
+        digest.update(repr(self.written[1]).encode())
+        return digest.hexdigest()
+
+
+def restored(written: tuple[bytes, list[str]]) -> Program:
+    """The program that was written down."""
+    return Program(*Restorer(*written).load())
 
 
 class Describer(pickle.Pickler):
-    """Writes a program down; only to be compared, never to be read.
+    """Writes a program down.
 
     Equal texts have one number, for a pickle also tells whether they are one object.
     """
@@ -108,6 +135,17 @@ class Describer(pickle.Pickler):
         return None
 
 
+class Restorer(pickle.Unpickler):
+    """Reads what a Describer wrote."""
+
+    def __init__(self, described: bytes, texts: list[str]):
+        super().__init__(io.BytesIO(described))
+        self.texts = texts
+
+    def persistent_load(self, known: Any) -> Any:
+        return self.texts[known] if type(known) is int else PRIMITIVES[known]
+
+
 def ours(function: Any) -> bool:
     """Whether a function comes with chainrule or NumPy, whose versions are part of every key."""
     module = getattr(function, "__module__", None) or type(function).__module__
@@ -118,10 +156,47 @@ def ours(function: Any) -> bool:
 def installed() -> tuple:
     """What else a text depends on; our own files by size and time, by which Python knows them too."""
     found = [(module.__name__, 0, os.stat(module.__file__).st_mtime_ns) for module in (gast, astunparse)]
-    for package in FOLDERS:
-        for folder, _, names in os.walk(package.__path__[0]):
-            for name in names:
+    found += files_in([package.__path__[0] for package in FOLDERS])
+    return np.__version__, sys.version, os.cpu_count(), tuple(sorted(found))
+
+
+@functools.cache
+def environment() -> str:
+    """What else a whole program depends on: all of our files, and the libraries that are read."""
+    runtime, face = os.path.dirname(__file__), sys.modules[LIBRARY].__path__[0]
+    apart = {os.path.basename(package.__path__[0]) for package in FOLDERS} | {os.path.basename(runtime)}
+    known = installed(), files_in([runtime]), files_in([face], apart | {"tools"}), library_versions()
+    return hashlib.sha256(repr((known, sys.flags.optimize)).encode()).hexdigest()
+
+
+def library_versions() -> tuple:
+    """Of SciPy, which need not be imported yet, the time of its installation."""
+    scipy = importlib.util.find_spec("scipy")
+    return optree.__version__, None if scipy is None else os.stat(scipy.origin).st_mtime_ns
+
+
+def files_in(folders: list[str], without: Iterable[str] = ()) -> list[tuple[str, int, int]]:
+    """The name, size and time of each module in these folders."""
+    found = []
+    for top in folders:
+        for folder, inner, names in os.walk(top):
+            inner[:] = sorted(set(inner) - set(without))
+            for name in sorted(names):
                 if name.endswith(".py"):
                     status = os.stat(os.path.join(folder, name))
                     found.append((name, status.st_size, status.st_mtime_ns))
-    return np.__version__, sys.version, os.cpu_count(), tuple(sorted(found))
+    return found
+
+
+def only_ours() -> bool:
+    """Whether all rules of our primitives, and all meanings of the libraries' functions, are ours."""
+    for primitive in filter(is_ours, PRIMITIVES.values()):
+        if not all(map(ours, (*primitive.jvp.values(), *primitive.vjp.values()))):
+            return False
+        if primitive.batch is not None and not ours(primitive.batch):
+            return False
+    return all(map(is_ours, (*FUNCTIONS.values(), *METHODS.values())))
+
+
+def is_ours(meaning: Primitive | Callable) -> bool:
+    return ours(meaning.implementation if isinstance(meaning, Primitive) else meaning)

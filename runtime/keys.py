@@ -18,7 +18,8 @@ def without_keys(s: Any, program: Program) -> Program:
 
     All examples using one such key is what vmap is asked for, and no use at every turn.
     """
-    report(program)
+    if report(program) and s.externals is not None:
+        s.externals.lasting = False
     for statement in outer_uses(program):
         with s.builder.at(statement.location):
             s.builder.emit(use_key, *statement.operands)

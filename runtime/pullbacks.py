@@ -22,6 +22,7 @@ from .arguments import flatten, is_dynamic_leaf, known_type
 from .checked import run_checked
 from .compiled import Compiled, build, plain
 from .derivatives import only_inside
+from .kept_texts import Described
 from .modes import watched
 from .opened import Opened, check_like, differentiating, paired, refuse_unlike, stopped
 from .second_halves import PulledBack, Pushed
@@ -69,7 +70,7 @@ class Halves(Compiled):
         self.outputs = [type_of(r) for r in program.body.results]
         specialised.program, second = halve(program, active)
         self.second_program = without_custom_calls(second)
-        self.second = build(self.second_program, jitted, fresh=True)
+        self.second = build(Described(self.second_program), jitted, fresh=True)
         super().__init__(specialised, jitted, fresh)
         self.single = len(self.second_program.body.results) == 1
 

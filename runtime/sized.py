@@ -24,11 +24,14 @@ PRODUCTS = ("matmul", "einsum", "solve", "convolve")
 
 
 class Sized:
-    """The functions of a program, each made when it is first needed: `build(shared)` makes one."""
+    """The functions of a program, each made when it is first needed: `build(shared)` makes one.
 
-    def __init__(self, program: Program, build: Callable[[bool], Callable]):
+    `least`: the size of an argument from which a call takes the second (least_large).
+    """
+
+    def __init__(self, least: int, build: Callable[[bool], Callable]):
         self.build = build
-        self.least = least_large(program)
+        self.least = least
 
     @cached_property
     def small(self) -> Callable:

@@ -21,6 +21,7 @@ from ..codegen.specialise.values import ArrayMethod, Closure, Method
 from .arguments import as_nodes, flatten, is_dynamic_leaf, leaf_key, pinned_values, placeholders
 from .compiled import Compiled, text_of_stage
 from .entry import OTHER, Entry, entry_of
+from .kept_programs import keep, recall
 from .modes import ordinary, uncompiled, watched
 from .recompiles import Making, making
 from .size_one import Unsuitable, check_suitable, first_axes_of_one, for_any_size
@@ -119,7 +120,12 @@ class Transformation:
             self.batches[key] = ()
         compiled, captured = self.prepared(key, leaves, structure, dynamic)
         try:
-            return use(compiled, dynamic, captured)
+            result = use(compiled, dynamic, captured)
+            if compiled.new:
+                compiled.new = False
+                keep(self, key, leaves, dynamic, compiled)
+                compiled.described.forget()
+            return result
         except ValueError as error:
             if not compiled.of_sizes(error):
                 raise
@@ -154,6 +160,11 @@ class Transformation:
         """The program for a signature and its captured values."""
         compiled, captured = self.find(key, dynamic)
         if compiled is None:
+            compiled = recall(self, key, leaves, dynamic)
+            captured = None if compiled is None else compiled.fetched()
+            if captured is not None:
+                self.enter(compiled, key, leaves, structure, dynamic)
+                return compiled, captured
             compiled, captured = self.make(key, leaves, structure, dynamic)
         return compiled, captured
 
@@ -182,13 +193,20 @@ class Transformation:
         compiled = self.compiled_kind(specialised, self.jitted, self.fresh_results)
         pins = self.pins.get(key, frozenset())
         compiled.known_integers = frozenset(where for where, axis in pins if axis is None)
+        self.enter(compiled, key, leaves, structure, dynamic, opened is not None)
+        return compiled, [capture.fetch() for capture in compiled.captures]
+
+    def enter(
+        self, compiled: Compiled, key: Any, leaves: list, structure: Any, dynamic: list, again: bool = False
+    ) -> None:
+        """Let a program be found by its signature; with `again`, it may be one that is there already."""
+        pins = self.pins.get(key, frozenset())
         values = pinned_values(dynamic, pins)
         alike = self.programs.setdefault((key, values), [])
         names = self.leaf_names(leaves, structure, key[2])
-        if opened is None or not any(map(compiled.same_code, alike)):
+        if not again or not any(map(compiled.same_code, alike)):
             self.history.append(making(names, key, pins, values, Exact in key, alike))
         alike.insert(0, compiled)
-        return compiled, [capture.fetch() for capture in compiled.captures]
 
     def in_numbers(self, error: ChainruleError, key: Any, leaves: list, structure: Any) -> ChainruleError:
         """The same error in the sizes of this call, instead of names of sizes."""

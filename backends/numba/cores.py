@@ -2,7 +2,7 @@
 
 A compiled function does the turns from `start` to `stop` of a loop whose turns do not depend on each other,
 and holds no lock while it does. The first of them are done, and timed, before the others are given out: work
-that would not pay for the threads is finished at once.
+that would not pay for the threads is finished at once. Once turns have taken long, all are given out.
 
 >>> import numpy as np
 >>> squares = np.empty(1000)
@@ -15,12 +15,16 @@ np.True_
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import os
 import threading
 from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from .blas_threads import one_thread
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
@@ -65,6 +69,8 @@ class Pool:
 
 
 POOL = Pool()
+# What a turn took when a function's turns were last shared.
+SECONDS: WeakKeyDictionary[Callable, float] = WeakKeyDictionary()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=POOL.forked)
 
@@ -79,12 +85,16 @@ def share(function: Callable, start: int, stop: int, *operands: Any) -> None:
         return
     if POOL.cores == 1 or count == 1:
         return function(start, stop, *operands)
-    probed = start + max(count // PROBE, 1)
-    begin = perf_counter()
-    function(start, probed, *operands)
-    if (perf_counter() - begin) * (stop - probed) < WORTH_SHARING * (probed - start):
-        return function(probed, stop, *operands)
-    Shared(function, probed, stop, operands).run()
+    if (took := SECONDS.get(function)) is None or took * count < 2 * WORTH_SHARING:
+        probed = start + max(count // PROBE, 1)
+        begin = perf_counter()
+        function(start, probed, *operands)
+        if (perf_counter() - begin) * (stop - probed) < WORTH_SHARING * (probed - start):
+            return function(probed, stop, *operands)
+        start = probed
+    # Where there is a turn for every core, none is left for threads of BLAS.
+    with one_thread() if count >= POOL.cores else contextlib.nullcontext():
+        SECONDS[function] = Shared(function, start, stop, operands).run()
 
 
 class Shared:
@@ -94,20 +104,25 @@ class Shared:
         self.function, self.stop, self.operands = function, stop, operands
         self.size = max((stop - start) // (PIECES * POOL.cores), 1)
         self.starts = itertools.count(start, self.size)
+        self.count, self.seconds = stop - start, []
         self.errors: dict[int, BaseException] = {}
 
-    def run(self) -> None:
+    def run(self) -> float:
+        """Do all turns; answer how many seconds each took."""
         waiting = POOL.submit(self.work)
         self.work()
         for future in waiting:
             future.cancel() or future.result()
         if self.errors:
             raise self.errors[min(self.errors)]
+        return sum(self.seconds) / self.count
 
     def work(self) -> None:
         """Do one piece after the other until none is left; pieces after one that failed are left undone."""
+        begin = perf_counter()
         for start in self.starts:
             if start >= self.stop or self.errors:
+                self.seconds.append(perf_counter() - begin)
                 return
             try:
                 self.function(start, min(start + self.size, self.stop), *self.operands)

@@ -1,4 +1,4 @@
-"""Loops that do some of the turns of another: what is known of their counter is told to the compiler.
+"""Loops that do some of the turns of another: that an index is not negative is to be seen where they begin.
 
 Numba counts a negative index from the end. LLVM makes vectors of elements that follow each other in memory,
 and so has to know that an index is not negative. It sees that of `range(n)`, not of `range(start, stop)`.
@@ -8,22 +8,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...codegen.core import INT, Assign, Block, For, Program, Statement, Variable, While, walk
-from . import forms
+from ...codegen.core import INT, Assign, Block, For, Operand, Program, Statement, Variable
+from ...codegen.registry import PRIMITIVES
 
 
-def counting_from(loop: For, least: int) -> For:
-    """A loop, where it is an innermost one, with an index known not to be below a number.
+def counting_from(loop: For, least: Operand) -> list[Statement]:
+    """A loop that is known not to begin below a number.
 
-    for i in range(start, stop):                  for turn in range(start, stop):
-        y[i] = x[i]                       ->          i = elementary.at_least(turn, 0)
-                                                      y[i] = x[i]
+    for i in range(start, stop):                  for i in range(max(start, 0), stop):
+        y[i] = x[i]                       ->          y[i] = x[i]
     """
-    if any(isinstance(statement, (For, While)) for statement in walk(loop.body)):
-        return loop
-    turn = Variable("turn", INT)
-    known = Assign((loop.index,), forms.at_least, (turn, least), {}, loop.location)
-    return replace(loop, index=turn, body=Block([known, *loop.body.statements], loop.body.results))
+    start = Variable(None, INT)
+    known = Assign((start,), PRIMITIVES["maximum"], (loop.start, least), {}, loop.location)
+    return [known, replace(loop, start=start)]
 
 
 def with_counted_pieces(program: Program) -> Program:
@@ -33,7 +30,7 @@ def with_counted_pieces(program: Program) -> Program:
 
 
 def counted(loop: For) -> For:
-    inside: list[Statement] = [counting_from(s, 0) if is_part(s) else s for s in loop.body.statements]
+    inside = [t for s in loop.body.statements for t in (counting_from(s, 0) if is_part(s) else [s])]
     return replace(loop, body=Block(inside, loop.body.results))
 
 

@@ -1,13 +1,12 @@
-"""Calls of NumPy's functions that generated code makes often, lowered without compiling anything for them.
+"""Calls of functions that generated code makes often, lowered without compiling anything for them.
 
-Numba has most of NumPy as Python functions, which each process compiles for each combination of types: 30 ms
-for `np.empty`, 200 for a product of matrices, 3 s for `np.transpose`, whose errors need Numba's strings.
-What these functions do in the end is done here at the call itself.
+Numba has `max` and most of NumPy as Python functions, which each process compiles for each combination of
+types: 30 ms for `np.empty`, 200 for a product of matrices, 3 s for `np.transpose`, whose errors need Numba's
+strings. What these functions do in the end is done here at the call itself.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -15,16 +14,17 @@ import numpy as np
 from numba.core import cgutils, ir, types
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
-from numba.core.typing.npydecl import parse_dtype, parse_shape
 from numba.extending import lower_builtin, type_callable
 from numba.np import arrayobj, linalg
 
+from . import new_arrays, python_functions, subroutines, views
+from .products import multiply
 from .signs import Definitions, is_expression
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
 class DirectCalls(FunctionPass):
-    """Replaces `np.zeros` and others by what stands for them here."""
+    """Replaces `np.zeros`, `max` and others by what stands for them here."""
 
     _name = "chainrule_direct_calls"
 
@@ -35,9 +35,9 @@ class DirectCalls(FunctionPass):
         definitions = Definitions(state.func_ir.blocks)
         for block in state.func_ir.blocks.values():
             for call in block.find_exprs(op="call"):
-                found = definitions.only(call.func)
-                if is_expression(found, "getattr") and (chosen := direct(found, call, definitions)):
-                    definitions.assignment[call.func.name].value = ir.Global(found.attr, chosen, call.loc)
+                if chosen := direct(definitions.only(call.func), call, definitions):
+                    known = ir.Global(chosen.__name__, chosen, call.loc)
+                    definitions.assignment[call.func.name].value = known
         state.typingctx.refresh()
         state.targetctx.refresh()
         return True
@@ -45,20 +45,20 @@ class DirectCalls(FunctionPass):
 
 def direct(function: Any, call: Any, definitions: Definitions) -> Callable | None:
     """What stands for a function in a call, or None."""
-    module = definitions.only(function.value)
+    if isinstance(function, ir.Global):
+        given = None if call.vararg else len(call.args)
+        known = (ours for theirs, count, ours in PYTHON if function.value is theirs and given == count)
+        return next(known, None)
+    module = definitions.only(function.value) if is_expression(function, "getattr") else None
     if not isinstance(module, ir.Global) or module.value is not np:
+        return None
+    if function.attr == "arange" and (call.kws or len(call.args) > 2):
         return None
     if function.attr != "transpose":
         return DIRECT.get(function.attr)
     given = definitions.only(call.args[1]) if len(call.args) == 2 else None
     axes = [definitions.integer(item) for item in given.items] if is_expression(given, "build_tuple") else []
-    return permuting(tuple(axes)) if set(axes) == set(range(len(axes))) != set() else None
-
-
-def empty(shape, dtype=None): ...
-
-
-def zeros(shape, dtype=None): ...
+    return views.permuting(tuple(axes)) if set(axes) == set(range(len(axes))) != set() else None
 
 
 def contiguous(array): ...
@@ -67,37 +67,20 @@ def contiguous(array): ...
 def product(a, b, out=None): ...
 
 
-DIRECT = {"empty": empty, "zeros": zeros, "ascontiguousarray": contiguous, "dot": product}
-
-
-@type_callable(empty)
-@type_callable(zeros)
-def type_new(context: Any) -> Callable:
-    def typer(shape, dtype=None):
-        ndim = parse_shape(shape)
-        is_float = dtype is None or (isinstance(dtype, types.Function) and dtype.typing_key is float)
-        of = types.float64 if is_float else parse_dtype(dtype)
-        return None if ndim is None or of is None else types.Array(of, ndim, "C")
-
-    return typer
-
-
-@lower_builtin(empty, types.VarArg(types.Any))
-def lower_empty(context: Any, builder: Any, signature: Any, arguments: tuple) -> Any:
-    array = new(context, builder, signature, arguments)
-    return impl_ret_new_ref(context, builder, signature.return_type, array._getvalue())
-
-
-@lower_builtin(zeros, types.VarArg(types.Any))
-def lower_zeros(context: Any, builder: Any, signature: Any, arguments: tuple) -> Any:
-    array = new(context, builder, signature, arguments)
-    cgutils.memset(builder, array.data, builder.mul(array.itemsize, array.nitems), 0)
-    return impl_ret_new_ref(context, builder, signature.return_type, array._getvalue())
-
-
-def new(context: Any, builder: Any, signature: Any, arguments: tuple) -> Any:
-    shape = arrayobj._parse_shape(context, builder, signature.args[0], arguments[0])
-    return arrayobj._empty_nd_impl(context, builder, signature.return_type, shape)
+DIRECT = {
+    "empty": new_arrays.empty,
+    "zeros": new_arrays.zeros,
+    "full": new_arrays.full,
+    "arange": new_arrays.arange,
+    "broadcast_to": views.broadcast_to,
+    "ascontiguousarray": contiguous,
+    "dot": product,
+}
+PYTHON = (
+    (max, 2, python_functions.largest),
+    (min, 2, python_functions.smallest),
+    (int, 1, python_functions.integer),
+)
 
 
 @type_callable(contiguous)
@@ -132,54 +115,22 @@ def lower_product(context: Any, builder: Any, signature: Any, arguments: tuple) 
         operands,
     ):
         if not isinstance(result, types.Array):
-            return linalg.dot_2_vv(context, builder, made, operands)
+            return subroutines.call(context, builder, "inner", made, operands, linalg.dot_2_vv)
+        into = types.none(*made.args, result)
         if len(arguments) == 3 and isinstance(signature.args[2], types.Array):
-            return multiply(context, builder, made, operands, arguments[2])
+            subroutines.call(context, builder, "product", into, (*operands, arguments[2]), lower_into)
+            return impl_ret_borrowed(context, builder, result, arguments[2])
         a, b = (arrayobj.make_array(of)(context, builder, value) for of, value in zip(made.args, operands))
         rows, columns = cgutils.unpack_tuple(builder, a.shape), cgutils.unpack_tuple(builder, b.shape)
-        out = arrayobj._empty_nd_impl(context, builder, result, [*rows[:-1], *columns[1:]])
-        written = multiply(context, builder, made, operands, out._getvalue())
-        # It comes back with a reference of its own, beside the one that it was made with.
-        context.nrt.decref(builder, result, written)
-        return impl_ret_new_ref(context, builder, result, written)
+        out = new_arrays.new(context, builder, result, [*rows[:-1], *columns[1:]])._getvalue()
+        subroutines.call(context, builder, "product", into, (*operands, out), lower_into)
+        return impl_ret_new_ref(context, builder, result, out)
 
 
-def multiply(context: Any, builder: Any, signature: Any, operands: tuple, out: Any) -> Any:
-    """Write the product of two matrices, or of one and a vector, to an array."""
-    result = signature.return_type
-    lower = linalg.dot_3_mm if result.ndim == 2 else linalg.dot_3_vm
-    return lower(context, builder, result(*signature.args, result), (*operands, out))
-
-
-@functools.cache
-def permuting(axes: tuple[int, ...]) -> Callable:
-    """What stands for a transposition with these axes."""
-
-    def permuted(array, axes): ...
-
-    @type_callable(permuted)
-    def type_permuted(context: Any) -> Callable:
-        def typer(array, given):
-            if not isinstance(array, types.Array) or array.ndim != len(axes):
-                return None
-            return array.copy(layout="A")
-
-        return typer
-
-    @lower_builtin(permuted, types.Array, types.Any)
-    def lower_permuted(context: Any, builder: Any, signature: Any, arguments: tuple) -> Any:
-        made = arrayobj.make_array(signature.return_type)(context, builder)
-        given = arrayobj.make_array(signature.args[0])(context, builder, arguments[0])
-        shape, strides = (cgutils.unpack_tuple(builder, of) for of in (given.shape, given.strides))
-        arrayobj.populate_array(
-            made,
-            data=given.data,
-            shape=[shape[axis] for axis in axes],
-            strides=[strides[axis] for axis in axes],
-            itemsize=given.itemsize,
-            meminfo=given.meminfo,
-            parent=given.parent,
-        )
-        return impl_ret_borrowed(context, builder, signature.return_type, made._getvalue())
-
-    return permuted
+def lower_into(context: Any, builder: Any, signature: Any, arguments: tuple) -> Any:
+    """Write a product to the last argument."""
+    *of, result = signature.args
+    written = multiply(context, builder, result(*of), arguments[:2], arguments[2])
+    # It comes back with a reference of its own.
+    context.nrt.decref(builder, result, written)
+    return context.get_dummy_value()

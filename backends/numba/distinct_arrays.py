@@ -17,7 +17,7 @@ from .direct_calls import DIRECT
 from .element_access import LowerElements
 from .llvm_settings import SHORT_ROWS
 
-MAKES = (np.empty, np.zeros, np.ones, np.full, DIRECT["empty"], DIRECT["zeros"])
+MAKES = (np.empty, np.zeros, np.ones, np.full, *(DIRECT[name] for name in ("empty", "zeros", "full")))
 # How Numba calls the pointer to the elements of an array that is an argument.
 DATA = re.compile(r"arg\.\w+\.4")
 

@@ -38,6 +38,7 @@ from ...codegen.naming import name_variables, unique
 from ...codegen.renaming import Renaming
 from ...codegen.roles import has_effect
 from ...codegen.trees import assign, call, constant, infix, name, statement, stored, tuple_tree
+from . import forms
 from .counting import counting_from
 
 WIDE = ("float64", "int64", "complex128", "bool")
@@ -85,7 +86,7 @@ class Divided:
         targets = tuple(Variable(c.name, c.type) for c in loop.carried)
         least = loop.start if loop.step == 1 else loop.stop + 1
         some = counting_from(replace(loop, targets=targets, start=first, stop=end, step=1), least)
-        program = self.function("turns", [*tapes, some], given, (), (first, end))
+        program = self.function("turns", [*tapes, *some], given, (), (first, end))
         turns = (loop.start, loop.stop) if loop.step == 1 else (after(loop.stop), after(loop.start))
         wanted = free_variables(later)
         renamed = tuple((t, array) for t, array in zip(loop.targets, loop.initial) if t in wanted)
@@ -117,6 +118,7 @@ class Divided:
 
 def divide(program: Program) -> Divided | None:
     """A lowered program in parts; None if there is no loop in it to be shared."""
+    program = without_last_casts(program)
     shared = shared_loops(program)
     if not shared:
         return None
@@ -131,6 +133,20 @@ def divide(program: Program) -> Divided | None:
         else:
             divided.between(group, Block(later, program.results))
     return divided
+
+
+def without_last_casts(program: Program) -> Program:
+    """A program without casts at its end that change nothing: each part is a function."""
+    statements, results = list(program.body.statements), list(program.results)
+    while statements and statements[-1].targets and casts_to_same(statements[-1]):
+        last = statements.pop()
+        results = [last.operands[0] if result is last.targets[0] else result for result in results]
+    return Program(program.name, program.parameters, Block(statements, tuple(results)))
+
+
+def casts_to_same(statement: Statement) -> bool:
+    is_cast = isinstance(statement, Assign) and statement.primitive is forms.cast
+    return is_cast and statement.static["source"] == statement.static["dtype"]
 
 
 def shared_loops(program: Program) -> list[For]:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir as llvm
-from numba.core import ir, lowering, types
+from numba.core import ir, types
 
+from .call_wrapper import LowerWrapper
+from .range_loops import LowerRanges
+from .references import LowerReferences
 from .signs import Signs
 
 ELEMENTS = (types.Number, types.Boolean)
 
 
-class LowerElements(lowering.Lower):
+class LowerElements(LowerReferences, LowerRanges, LowerWrapper):
     """Lowers one function."""
 
     def init(self) -> None:

@@ -71,7 +71,7 @@ OF_VECTORS = frozenset(
 # What a loop does to numbers that it carries only for this, in any order, so that it becomes vectors.
 ANY_ORDER = {"add": "plus", "maximum": "larger", "minimum": "smaller"}
 # A loop that carries other numbers runs one round at a time: the C library is faster at these.
-FASTER_ALONE = frozenset({"log", "log2", "power", "expit"})
+FASTER_ALONE = frozenset({"exp", "log", "log2", "power", "expit"})
 # Exponents that are written out as products.
 SMALL = 8
 

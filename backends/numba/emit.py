@@ -35,6 +35,7 @@ import sys
 import tempfile
 import types
 from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,15 +58,18 @@ from ...codegen.joined_additions import join_additions
 from ...codegen.joined_loops import join_loops
 from ...codegen.lanes_in_step import lanes_in_step
 from ...codegen.lasting_arrays import make_once
+from ...codegen.moved_parts import move_parts
 from ...codegen.pieces import reduce_in_pieces
 from ...codegen.printing import NO_DEFAULTS, Defaults, callbacks_import, to_tree
 from ...codegen.registered import imports_of
+from ...codegen.renewed_arrays import renew_arrays
 from ...codegen.reused_arrays import reuse_arrays
 from ...codegen.row_products import multiply_rows_at_once
 from ...codegen.running_sums import sum_in_place
 from ...codegen.size_checks import hoist_size_checks
 from ...codegen.smaller_arrays import make_arrays_smaller
 from ...codegen.stack_rows import stacks_in_rows
+from ...codegen.staggered_rows import stagger_rows
 from ...codegen.summed_products import sum_products_at_once
 from ...codegen.trees import assign, call, constant, name, stored, tuple_tree
 from ...codegen.turned_arrays import turn_arrays
@@ -87,6 +91,7 @@ BEFORE_FUSING = (
     sum_products_at_once,
     sum_in_place,
     gather,
+    move_parts,
     remove_dead_code,
     hoist_invariants,
     make_once,
@@ -97,9 +102,11 @@ AFTER_FUSING = (
     join_loops,
     mark_independent,
     make_arrays_smaller,
+    renew_arrays,
     reuse_arrays,
     turn_arrays,
     confirm_independent,
+    stagger_rows,
 )
 
 
@@ -303,17 +310,35 @@ def load(text: str, name: str, directory: str | os.PathLike | None = None, store
     spec.loader.exec_module(module)
     linecache.checkcache(str(path))
     locations: dict[int, Location] = getattr(text, "locations", {})
-    LOADED[str(path)] = locations
+    LOADED[path.name] = locations
     MODULES[path] = module
-    from .machine_code import keep
-    from .pipeline import compile_with
+    from .machine_code import keep, says_all
+
+    if store is None or not says_all(text):
+        prepare(module, name)
+        return getattr(module, name)
+    for called, function in vars(module).items():
+        if hasattr(function, "py_func") and is_called_by_python(called, name):
+            keep(function, store, text, partial(prepare, module, name))
+    return getattr(module, name)
+
+
+def prepare(module: types.ModuleType, name: str) -> None:
+    """Let a module's functions be compiled as pipeline.py says, for which more of Numba is imported."""
+    from . import support
+    from .pipeline import Compiler, HelperCompiler, compile_with
 
     for called, function in vars(module).items():
         if hasattr(function, "py_func"):
-            compile_with(function, module)
-            if store is not None and called.removeprefix("compiled_").startswith(name):
-                keep(function, store, text)
-    return getattr(module, name)
+            compile_with(Compiler if is_called_by_python(called, name) else HelperCompiler, function, module)
+    for function in vars(support).values():
+        if hasattr(function, "py_func"):
+            compile_with(Compiler, function, support)
+
+
+def is_called_by_python(called: str, name: str) -> bool:
+    """Whether a function of the module is its function called `name`, or a part of that."""
+    return called.removeprefix("compiled_").startswith(name)
 
 
 def write(path: Path, text: str) -> None:

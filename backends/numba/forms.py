@@ -72,11 +72,6 @@ def inside_form(statement: Assign, to: expressions.Expressions) -> Tree:
     )
 
 
-@expressions.form("at_least")
-def at_least_form(statement: Assign, to: expressions.Expressions) -> Tree:
-    return call("elementary.at_least", *map(to.tree, statement.operands))
-
-
 def reshaped(array: Tree, shape: Tree) -> Tree:
     return call(gast.Attribute(contiguous_tree(array), "reshape", gast.Load()), shape)
 
@@ -88,7 +83,6 @@ def contiguous_tree(array: Tree) -> Tree:
 cast = form("cast", None)
 choose = form("choice", None)
 inside = form("inside", None)
-at_least = form("at_least", None)
 contiguous = form("contiguous", contiguous_tree)
 reshape = form("reshaped", reshaped, view=True)
 dot = form("product", lambda a, b: call("np.dot", a, b))

@@ -155,7 +155,7 @@ def small(statement: Assign, names: dict[Variable, str]) -> list[str]:
     operands = [names[operand] for operand in statement.operands]
     vector = types[-1].ndim == 1
     if vector:
-        operands[-1] = f"np.expand_dims({operands[-1]}, 1)"
+        operands[-1] = f"{operands[-1]}.reshape((len({operands[-1]}), 1))"
     return [
         f"    if len({operands[0]}) <= {LARGEST_SMALL}:",
         f"        result, found = support.small_{name}({', '.join(operands)})",

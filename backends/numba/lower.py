@@ -34,7 +34,7 @@ from ...codegen.parts import Facts
 from ...codegen.registry import PRIMITIVES
 from . import elementwise, forms
 from .contiguity import contiguous_in
-from .library import Calls, read
+from .library import SMALL, Calls, read
 from .waiting import one_at_a_time, sums, waiting
 
 RULES: dict[str, Callable[[Lowering, Assign], Operand | None]] = {}  # noqa: F821
@@ -218,6 +218,13 @@ def matmul(to: Lowering, statement: Assign) -> Operand | None:
     if max(a.type.ndim, b.type.ndim) > 2 or a.type.dtype != b.type.dtype or a.type.dtype.char not in "fdFD":
         return library_call(to, statement)
     return to.assign(forms.dot, statement.targets[0].type, factor(to, a), factor(to, b))
+
+
+@rule(*SMALL)
+def of_matrices(to: Lowering, statement: Assign) -> Operand:
+    """A function of matrices, compiled for contiguous ones only."""
+    arrays = (contiguous(to, o) if getattr(type_of(o), "shape", ()) else o for o in statement.operands)
+    return library_call(to, dataclasses.replace(statement, operands=tuple(arrays)))
 
 
 @rule("matmul_into")

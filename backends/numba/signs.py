@@ -12,6 +12,8 @@ from typing import Any
 
 from numba.core import ir
 
+from .python_functions import largest
+
 Names = set[str]
 
 ADDING = (operator.add, operator.iadd)
@@ -77,6 +79,8 @@ class Signs(Definitions):
             return value.value.name in names
         if value.op == "static_getitem":
             return self.is_shape(value.value)
+        if value.op == "call":
+            return self.calls(value, max, largest) and any(of.name in names for of in value.args)
         return value.op == "pair_first" and self.counts_in(value.value, names)
 
     def stays_small(self, value: Any) -> bool:
@@ -109,10 +113,14 @@ class Signs(Definitions):
             if not is_expression(found := self.only(variable), op):
                 return False
             variable = found.func if op == "call" else found.value
-        called = self.only(variable)
-        if not isinstance(called, ir.Global) or called.value is not range or found.kws:
+        if not self.calls(found, range) or found.kws:
             return False
         return self.is_range_of_naturals(found.args, names)
+
+    def calls(self, call: Any, *functions: Any) -> bool:
+        """Whether a call is of one of some functions."""
+        called = self.only(call.func)
+        return isinstance(called, ir.Global) and any(called.value is function for function in functions)
 
     def is_range_of_naturals(self, bounds: list, names: Names) -> bool:
         """Whether a range goes up from a number that is not negative, or down to one or to 0."""

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import itertools
 import linecache
+import os
 import types
 import weakref
 from collections.abc import Callable, Iterator
@@ -28,6 +29,7 @@ from ...codegen.core import Program
 from ...codegen.errors import Location
 from ...codegen.printing import NO_DEFAULTS, Defaults, print_with_locations
 
+# By the file's name alone: machine code of another process tells the folder that it was compiled in.
 LOADED: dict[str, dict[int, Location]] = {}
 COUNTER = itertools.count(1)
 
@@ -80,7 +82,7 @@ def annotate(exception: BaseException) -> BaseException:
 
 def passed(traceback: types.TracebackType | None) -> Iterator[tuple[str, int]]:
     while traceback is not None:
-        filename = traceback.tb_frame.f_code.co_filename
+        filename = os.path.basename(traceback.tb_frame.f_code.co_filename)
         if filename in LOADED:
             yield filename, traceback.tb_lineno
         traceback = traceback.tb_next

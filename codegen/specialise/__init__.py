@@ -97,7 +97,7 @@ class Write:
 
 @dataclass(slots=True)
 class Specialised:
-    """A core program, and what the caller must know to call it."""
+    """A core program, and what the caller must know to call it (`modules`, `lasting`: see Externals)."""
 
     program: Program
     template: Any
@@ -105,6 +105,8 @@ class Specialised:
     guards: list[Guard]
     written: list[int] = field(default_factory=list)
     writes: dict[int, Write] = field(default_factory=dict)
+    modules: list[tuple[Callable[[], Any], Any]] = field(default_factory=list)
+    lasting: bool = True
 
 
 def specialise(function: Any, arguments: list[Any], keywords: dict[str, Any] | None = None,
@@ -183,10 +185,18 @@ class Specialisation:
         self.builder.block.results = tuple(results)
         parameters = (self.parameters[k] for k in sorted(self.parameters))
         program = Program(name or function_name(function), (*parameters, *self.captured), self.builder.block)
-        report(program)
+        if report(program):
+            self.externals.lasting = False
         program.body = without_marks(program.body)
         return Specialised(
-            program, template, self.externals.captures, self.externals.guards, written, self.writes()
+            program,
+            template,
+            self.externals.captures,
+            self.externals.guards,
+            written,
+            self.writes(),
+            self.externals.modules,
+            self.externals.lasting,
         )
 
     def writes(self) -> dict[int, Write]:

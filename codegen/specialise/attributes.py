@@ -152,7 +152,9 @@ class Super:
             bound = bind(s, described, None if of_class else self.instance, kind)
             if bound is not UNBOUND:
                 return bound
-            return Method(described, self.instance) if callable(described) else described
+            if callable(described):
+                return Method(described, self.instance)
+            return s.imported(described, Place(base).then(class_attribute, name))
         raise s.located(AttributeError(f"'super' object has no attribute '{name}'"), node)
 
 

@@ -50,12 +50,18 @@ class Guard:
 
 
 class Externals:
-    """Captures, guards, and which sizes and integers can be pinned, of one specialisation."""
+    """Captures, guards, and which sizes and integers can be pinned, of one specialisation.
+
+    `modules`: where modules are read, which are taken to stay what they are for as long as the process runs.
+    `lasting`: whether another process would read the same, if all of these are there as they are here.
+    """
 
     def __init__(self, new_parameter: Callable[[Any, str | None], Any]):
         self.new_parameter = new_parameter
         self.captures: list[Capture] = []
         self.guards: list[Guard] = []
+        self.modules: list[tuple[Callable[[], Any], types.ModuleType]] = []
+        self.lasting = True
         self.pins: dict[Variable, tuple[int, int | None]] = {}
         self.sizes: dict[tuple[int, int | None], int] = {}
         self.known: dict[Any, tuple[Any, Any]] = {}
@@ -108,7 +114,11 @@ class Externals:
             self.guards.append(Guard(fetch, expected, "identity"))
 
     def guard(self, fetch: Callable[[], Any] | None, expected: Any, kind: str) -> None:
-        if fetch is not None and not isinstance(expected, types.ModuleType):
+        if fetch is None:
+            return
+        if isinstance(expected, types.ModuleType):
+            self.modules.append((fetch, expected))
+        else:
             self.guards.append(Guard(fetch, expected, kind))
 
     def capture(self, value: Any, fetch: Callable[[], Any], name: str | None) -> Any:

@@ -285,6 +285,8 @@ def call_native(s: Specialiser, function: Any, arguments: list, keywords: dict, 
     if module.split(".")[0] not in NATIVE_MODULES or not OUTSIDE.isdisjoint([*module.split("."), name]):
         raise s.unsupported(f"{name} may give another result at each call",
                             "call it outside of the function and pass the result as an argument", node)
+    if s.externals is not None and (name in PASSING or not is_plain([*arguments, *keywords.values()])):
+        s.externals.lasting = False
     try:
         result = function(*arguments, **keywords)
     except Exception as error:
@@ -297,6 +299,28 @@ def call_native(s: Specialiser, function: Any, arguments: list, keywords: dict, 
 
 # What in these modules a function of the library reads is not told by its arguments.
 OUTSIDE = frozenset(["random", "io", "datasets", "load", "loadtxt", "genfromtxt", "fromregex", "fromfile"])
+
+
+# What of these modules gives another result in another process.
+PASSING = frozenset(["id", "hash", "object", "dir", "vars", "globals", "locals"])
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value is made of numbers, strings and types alone, whose own code is the library's."""
+    kind = type(value)
+    if kind in (list, tuple, set, frozenset):
+        return all(map(is_plain, value))
+    if kind is dict:
+        return all(map(is_plain, value)) and all(map(is_plain, value.values()))
+    if kind is slice:
+        return is_plain((value.start, value.stop, value.step))
+    if isinstance(value, type):
+        return value.__module__.partition(".")[0] in NATIVE_MODULES
+    known = value is None or value is Ellipsis or kind in PLAIN
+    return known or isinstance(value, np.dtype | np.generic | np.ufunc)
+
+
+PLAIN = (bool, int, float, complex, str, bytes, range, np.ndarray, types.BuiltinFunctionType)
 
 
 def with_arrays(s: Specialiser, result: Any) -> Any:

@@ -146,13 +146,13 @@ def test_second_derivative():
 def test_a_loop_over_rows_multiplies_them_once():
     gradient = cr.grad(lambda *arguments: np.sum(recurrent(*arguments)), argnums=(0, 1, 2, 3))
     lines = in_loops(gradient, B, A, C, X)
-    assert lines.count(" @ ") == 2 and "copy()" not in lines
+    assert lines.count("np.dot(") == 2 and "copy()" not in lines
     assert "for j in" not in lines
 
 
 def test_rows_that_a_loop_leaves_out_are_not_multiplied():
-    assert "outer @ x[k]" in in_loops(all_but_one, B, A, C, X)
-    assert "outer @ x[k]" not in in_loops(recurrent, B, A, C, X)
+    assert "np.dot(outer, x[k]" in in_loops(all_but_one, B, A, C, X)
+    assert "x[k]" not in in_loops(recurrent, B, A, C, X)
 
 
 def test_what_ends_is_no_part_of_what_is_kept():

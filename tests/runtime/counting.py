@@ -7,11 +7,10 @@ import sys
 import numpy as np
 from numba.core import event
 
-import chainrule.runtime.compiled as compiled
 from chainrule.backends.numba import machine_code
-from chainrule.runtime import kept_texts
+from chainrule.runtime import compiled, kept_programs, kept_texts, transformation
 
-COUNTS = {"compiled": 0, "emitted": 0}
+COUNTS = {"compiled": 0, "emitted": 0, "specialised": 0}
 
 
 class Compilations(event.Listener):
@@ -22,12 +21,12 @@ class Compilations(event.Listener):
         pass
 
 
-def counted(function):
-    def emit(*arguments, **options):
-        COUNTS["emitted"] += 1
+def counted(function, name):
+    def call(*arguments, **options):
+        COUNTS[name] += 1
         return function(*arguments, **options)
 
-    return emit
+    return call
 
 
 def listed(value):
@@ -38,9 +37,10 @@ def listed(value):
 
 def main(folder):
     # chainrule itself may be being edited while the tests run
-    machine_code.versions = kept_texts.installed = tuple
+    machine_code.versions = kept_texts.installed = kept_programs.environment = tuple
     event.register("numba:compile", Compilations())
-    compiled.numba_text = counted(compiled.numba_text)
+    compiled.numba_text = counted(compiled.numba_text, "emitted")
+    transformation.specialise = counted(transformation.specialise, "specialised")
     sys.path.insert(0, folder)
     sys.dont_write_bytecode = True
     print(json.dumps({"result": listed(importlib.import_module("work").run()), **COUNTS}))

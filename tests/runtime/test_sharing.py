@@ -188,7 +188,7 @@ def test_sums_in_pieces(always):
             np.testing.assert_array_equal(cr.tree.leaves(found), cr.tree.leaves(compiled(x, w)))
         np.testing.assert_allclose(cr.tree.leaves(found), cr.tree.leaves(f(x, w)), rtol=1e-10)
     text = cr.source(compiled, stage="numba")(x, w)
-    assert "for piece in range(start, stop):" in text and "total_parts[piece] = total" in text
+    assert "for piece in range(max(start, 0), stop):" in text and "total_parts[piece] = total" in text
 
 
 def test_sums_of_rows_in_pieces(always):

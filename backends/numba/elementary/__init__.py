@@ -1,6 +1,6 @@
 """Elementary functions in plain arithmetic, which LLVM vectorises where a loop calls them."""
 
-from .bits import at_least, fma, larger, plus, smaller
+from .bits import fma, larger, plus, smaller
 from .error import erf
 from .exponential import cosh, exp, exp2, expit, expm1, sinh, tanh
 from .logarithm import log, log1p, log2, logaddexp, pow

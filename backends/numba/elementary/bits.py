@@ -25,19 +25,6 @@ def plus(context, total, x):
     return total(total, total), build
 
 
-@intrinsic
-def at_least(context, i, least):
-    """An index that is known not to be below a number, and so not to count from the end."""
-
-    def build(context, builder, signature, a):
-        condition = ir.FunctionType(ir.VoidType(), [ir.IntType(1)])
-        assume = builder.module.declare_intrinsic("llvm.assume", (), condition)
-        builder.call(assume, [builder.icmp_signed(">=", *a)])
-        return a[0]
-
-    return i(i, i), build
-
-
 def extreme(kind, name):
     """An LLVM intrinsic of two numbers, of which NaN is the result if either is."""
 

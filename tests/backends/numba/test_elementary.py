@@ -85,11 +85,11 @@ def test_only_values_that_do_not_wait_are_vectorised():
     def both(x):
         s = 0.5
         for i in range(x.shape[0]):
-            s = np.sin(s) + np.exp(x[i])
+            s = np.sin(s) + np.tanh(x[i])
         return s * np.cos(s)
 
     text = printed(both, np.ones(5))
-    assert "elementary.exp(" in text
+    assert "elementary.tanh(" in text
     assert "np.sin(s)" in text
     assert "np.cos(s)" in text
 

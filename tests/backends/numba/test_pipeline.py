@@ -109,3 +109,45 @@ def test_transposed_and_contiguous_arrays(step):
 def test_negative_sizes_are_refused():
     with pytest.raises(ValueError, match="negative dimensions"):
         compiled(lambda n: np.empty(n))(-1)
+
+
+def test_sizes_too_big_are_refused():
+    with pytest.raises(ValueError, match="array is too big"):
+        compiled(lambda n: np.zeros((n, n)))(2**40)
+
+
+@compiled
+def made(n, number):
+    turns = np.arange(n), np.arange(n - 4, n), np.arange(number, 9.5), np.arange(0, n, 2)
+    filled = np.full((n, 2), number), np.full(n, n > 1), np.full(n, number, dtype=np.float32)
+    return turns, filled, (max(n, 3), min(n, 3), max(number, 0.5), int(-number), int(n))
+
+
+@pytest.mark.parametrize("n", [0, 1, 5])
+def test_filled_arrays_ranges_and_numbers(n):
+    for got, wanted in zip(made(n, 2.75), made.py_func(n, 2.75), strict=True):
+        for one, other in zip(got, wanted, strict=True):
+            assert np.asarray(one).dtype == np.asarray(other).dtype
+            np.testing.assert_array_equal(one, other)
+
+
+def test_extremes_of_nan_are_those_of_python():
+    extremes = compiled(lambda a, b: (max(a, b), min(a, b)))
+    for pair in [(np.nan, 1.0), (1.0, np.nan), (0.0, -0.0), (-0.0, 0.0)]:
+        np.testing.assert_array_equal(np.array(extremes(*pair)), np.array(extremes.py_func(*pair)))
+
+
+@compiled
+def spread(x, n):
+    return np.broadcast_to(x, (n, *x.shape)), np.broadcast_to(x[:1], (n,)), np.broadcast_to(x[0], n)
+
+
+@pytest.mark.parametrize("step", [1, -2])
+def test_broadcast_arrays(step):
+    x = np.arange(6.0)[::step]
+    got = spread(x, 4)
+    for one, wanted in zip(got, spread.py_func(x, 4), strict=True):
+        np.testing.assert_array_equal(one, wanted)
+    assert np.shares_memory(got[0], x) and not got[0].flags.writeable
+    with pytest.raises(ValueError, match="could not be broadcast"):
+        compiled(lambda x: np.broadcast_to(x, (2, 4)))(x)
