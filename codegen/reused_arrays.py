@@ -8,6 +8,7 @@
 
 >>> from .build import Builder
 >>> from .core import INT
+>>> from .registry import PRIMITIVES
 >>> i = Variable("i", INT)
 >>> builder, body = Builder(), Block()
 >>> with builder.inside(body):

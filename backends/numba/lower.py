@@ -35,6 +35,7 @@ from ...codegen.registry import PRIMITIVES
 from . import elementwise, forms
 from .contiguity import contiguous_in
 from .library import SMALL, Calls, read
+from .loop_matrices import LoopMatrices
 from .waiting import one_at_a_time, sums, waiting
 
 RULES: dict[str, Callable[[Lowering, Assign], Operand | None]] = {}  # noqa: F821
@@ -86,7 +87,7 @@ def rule(*names: str) -> Callable:
 def lower(program: Program) -> tuple[Program, Calls]:
     """The program in Numba's terms, and the library calls it makes."""
     require_dtypes(program)
-    lowering = Lowering(contiguous_in(program.body), Facts(program.body))
+    lowering = Lowering(contiguous_in(program.body), Facts(program.body), LoopMatrices(program))
     shapes = [getattr(p.type, "shape", ()) for p in program.parameters]
     lowering.sizes.update(variables_in(shapes))
     return Program(program.name, program.parameters, lowering.block(program.body)), lowering.calls
@@ -95,9 +96,12 @@ def lower(program: Program) -> tuple[Program, Calls]:
 class Lowering(Expander):
     """Rewrites every statement that Numba would read otherwise."""
 
-    def __init__(self, contiguous: set[Variable], facts: Facts):
+    def __init__(self, contiguous: set[Variable], facts: Facts, matrices: LoopMatrices):
         super().__init__(RULES)
-        self.contiguous, self.facts = contiguous, facts
+        self.contiguous, self.facts, self.matrices = contiguous, facts, matrices
+        # In a loop: what is multiplied in place of matrices.
+        self.ready: dict[Variable, Variable] | None = None
+        self.rows: dict[tuple[int, Variable], Variable] = {}
         self.calls = Calls()
         self.sizes: set[Variable] = set()  # of arguments: at least 2
         # In an innermost loop: what each round gets from the one before.
@@ -130,6 +134,11 @@ class Lowering(Expander):
         if isinstance(statement, (For, While)):
             initial = self.settled(statement.initial, statement.carried)
             statement = dataclasses.replace(statement, initial=initial)
+            if self.ready is None:
+                self.ready = {matrix: self.aligned(matrix) for matrix in self.matrices.of(statement)}
+                self.statement(statement)
+                self.ready = None
+                return
         match statement:
             case If():
                 test = elementwise.cast(self, statement.test, bool)
@@ -157,6 +166,15 @@ class Lowering(Expander):
                 self.waiting = outer
             case _:
                 super().statement(statement)
+
+    def aligned(self, matrix: Variable) -> Variable:
+        """A matrix as loops multiply by it; the same for all loops of a block."""
+        place = id(self.builder.block), matrix
+        if place not in self.rows:
+            self.rows[place] = rows = self.assign(forms.aligned, matrix.type, matrix)
+            rows.name = f"{matrix.name}_rows"
+            self.contiguous.add(rows)
+        return self.rows[place]
 
     def ended(self, block: Block, targets: tuple[Variable, ...]) -> Block:
         """A block whose results have the dtypes of the variables that they become."""
@@ -204,10 +222,11 @@ def contiguous(to: Lowering, array: Operand) -> Operand:
 
 def factor(to: Lowering, array: Operand) -> Operand:
     """An operand of a product, as BLAS reads it: contiguous, or a contiguous array transposed."""
-    turning = to.transposed.get(array)
+    ready = to.ready or {}
+    array, turning = ready.get(array, array), to.transposed.get(array)
     if turning is None or tuple(turning.static["axes"]) != (1, 0):
         return contiguous(to, array)
-    (turned,) = turning.operands
+    (turned,) = (ready.get(operand, operand) for operand in turning.operands)
     return array if turned in to.contiguous else to.emit("transpose", contiguous(to, turned), axes=(1, 0))
 
 

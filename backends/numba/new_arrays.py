@@ -14,6 +14,7 @@ from numba.np import arrayobj
 
 from . import subroutines
 
+CACHE_LINE = 64  # bytes: no vector of elements then lies across two lines
 TOO_BIG = "array is too big; `arr.size * arr.dtype.itemsize` is larger than the maximum possible size."
 
 
@@ -156,8 +157,7 @@ def allocate(of: Any) -> Callable:
             overflow = builder.or_(overflow, builder.extract_value(product, 1))
         with cgutils.if_unlikely(builder, overflow):
             raising(builder, ValueError, (TOO_BIG,))
-        align = context.get_preferred_array_alignment(of.dtype)
-        meminfo = context.nrt.meminfo_alloc_aligned_unchecked(builder, amount, align)
+        meminfo = context.nrt.meminfo_alloc_aligned_unchecked(builder, amount, CACHE_LINE)
         with cgutils.if_unlikely(builder, cgutils.is_null(builder, meminfo)):
             raising(builder, MemoryError, ("Allocation failed (probably too large).",))
         return meminfo

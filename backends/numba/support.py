@@ -30,6 +30,19 @@ def slice_size(size, start, stop, step):
 
 
 @njit
+def aligned(matrix):
+    """A matrix with its rows in order; of a small one no vector of elements lies across cache lines."""
+    rows = np.ascontiguousarray(matrix)
+    if rows.size > 65536 or rows.ctypes.data % 64 == 0:
+        return rows
+    made = np.empty(rows.shape, rows.dtype)
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            made[i, j] = rows[i, j]
+    return made
+
+
+@njit
 def longer(array):
     """An array twice as long that begins with the elements of this one."""
     made = np.empty(2 * array.shape[0], array.dtype)
