@@ -21,16 +21,13 @@ import os
 import threading
 from collections.abc import Callable
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from .blas_threads import one_thread
 
-if TYPE_CHECKING:
-    from concurrent.futures import Executor, Future
-
-# Two threads took as long as one for work of 200 microseconds (docs/performance.md).
-WORTH_SHARING = 200e-6  # seconds
+# From here on two threads take less time than one, also where nothing is in the caches (docs/performance.md).
+WORTH_SHARING = 250e-6  # seconds
 PIECES = 8  # for each core, since some turns take longer than others
 PROBE = 16  # one part in so many is done before
 
@@ -40,32 +37,57 @@ def available() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+class Worker:
+    """A thread that waits for work: given to it in a third of the time that an executor of Python's takes."""
+
+    def __init__(self):
+        self.free, self.begin = threading.Lock(), threading.Lock()
+        self.begin.acquire()
+        self.work: Callable | None = None
+        threading.Thread(target=self.run, name="chainrule", daemon=True).start()
+
+    def run(self) -> None:
+        while True:
+            self.begin.acquire()
+            try:
+                self.work()
+            finally:
+                self.work = None
+                self.free.release()
+
+    def start(self, work: Callable) -> bool:
+        """Let it do some work, unless it has other work."""
+        if not self.free.acquire(blocking=False):
+            return False
+        self.work = work
+        self.begin.release()
+        return True
+
+
 class Pool:
-    """Threads that wait for work; as many as there are cores but for the caller's own."""
+    """As many workers as there are cores but for the caller's own."""
 
     def __init__(self):
         self.cores = available()
         self.lock = threading.Lock()
-        self.executor: Executor | None = None
+        self.workers: list[Worker] = []
 
-    def submit(self, work: Callable) -> list[Future]:
-        """Let every thread do some work, beside the caller."""
-        with self.lock:
-            if self.executor is None:
-                from concurrent.futures import ThreadPoolExecutor
-
-                self.executor = ThreadPoolExecutor(self.cores - 1, "chainrule")
-            return [self.executor.submit(work) for _ in range(self.cores - 1)]
+    def submit(self, work: Callable) -> None:
+        """Let every free worker do some work, beside the caller."""
+        if len(self.workers) < self.cores - 1:
+            with self.lock:
+                while len(self.workers) < self.cores - 1:
+                    self.workers.append(Worker())
+        for worker in self.workers[: self.cores - 1]:
+            worker.start(work)
 
     def resize(self, cores: int) -> None:
         """Use so many cores from now on."""
-        with self.lock:
-            if cores != self.cores:
-                self.cores, self.executor = cores, None
+        self.cores = cores
 
     def forked(self) -> None:
         """Forget the threads of the parent process, which this one has not."""
-        self.lock, self.executor = threading.Lock(), None
+        self.lock, self.workers = threading.Lock(), []
 
 
 POOL = Pool()
@@ -105,17 +127,26 @@ class Shared:
         self.size = max((stop - start) // (PIECES * POOL.cores), 1)
         self.starts = itertools.count(start, self.size)
         self.count, self.seconds = stop - start, []
+        self.helping: list[threading.Lock] = []
         self.errors: dict[int, BaseException] = {}
 
     def run(self) -> float:
         """Do all turns; answer how many seconds each took."""
-        waiting = POOL.submit(self.work)
+        POOL.submit(self.help)
         self.work()
-        for future in waiting:
-            future.cancel() or future.result()
+        # A worker that begins after this finds nothing left.
+        for ended in list(self.helping):
+            ended.acquire()
         if self.errors:
             raise self.errors[min(self.errors)]
         return sum(self.seconds) / self.count
+
+    def help(self) -> None:
+        """What a worker does."""
+        ended = threading.Lock()
+        with ended:
+            self.helping.append(ended)
+            self.work()
 
     def work(self) -> None:
         """Do one piece after the other until none is left; pieces after one that failed are left undone."""
