@@ -113,6 +113,17 @@ def transpose(statement: Assign, to: Expressions) -> Tree:
     return call("np.transpose", to.tree(x), constant(axes))
 
 
+@form("moved")
+def moved(statement: Assign, to: Expressions) -> Tree:
+    x, shape = statement.operands
+    sizes = attribute(to.tree(x), "shape")
+    widths = []
+    for axis, (offset, size) in enumerate(zip(statement.static["offsets"], shape)):
+        left = infix("-", to.tree(size, True), constant(offset)) if offset else to.tree(size, True)
+        widths.append(tuple_tree([constant(offset), infix("-", left, subscript(sizes, constant(axis)))]))
+    return call("np.pad", to.tree(x), tuple_tree(widths))
+
+
 @form("broadcast_to")
 def broadcast_to(statement: Assign, to: Expressions) -> Tree:
     return call("np.broadcast_to", to.tree(statement.operands[0]), shape_tree(statement.operands[1], to))

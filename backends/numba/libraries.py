@@ -11,6 +11,7 @@ from numba.core import codegen
 from .llvm_settings import DEFAULT, set_to
 
 WRAPPER, ENVIRONMENT = "_ZN7cpython", "_ZN08NumbaEnv"
+OWN = "..own"
 
 
 class Library(codegen.JITCodeLibrary):
@@ -22,13 +23,23 @@ class Library(codegen.JITCodeLibrary):
         ll_module.data_layout = self._codegen._data_layout
 
     def _optimize_final_module(self) -> None:
-        for function in self._final_module.functions:
-            # The code of what is called is this library's own, whatever others have under the same name.
+        for function in list(self._final_module.functions):
             if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
-                function.linkage = "internal"
+                self.own(function)
         passes, builder = self._codegen._module_pass_manager()
         with set_to(self.settings):
             passes.run(self._final_module, builder)
+
+    def own(self, function: Any) -> None:
+        """Let a function that is called here be this library's own.
+
+        It may come to take other arguments, and so needs another name: when code is loaded, functions that
+        several libraries have in common are looked for among those, too, that one keeps to itself. Those
+        that count references are known to Numba by their names.
+        """
+        if not function.name.startswith("NRT_"):
+            function.linkage = "internal"
+            function.name += OWN
 
 
 class HelperLibrary(Library):
