@@ -10,6 +10,7 @@ from numba.core import codegen
 
 from .llvm_settings import DEFAULT, set_to
 
+MANGLED = "_ZN"
 WRAPPER, ENVIRONMENT = "_ZN7cpython", "_ZN08NumbaEnv"
 OWN = "..own"
 
@@ -34,10 +35,10 @@ class Library(codegen.JITCodeLibrary):
         """Let a function that is called here be this library's own.
 
         It may come to take other arguments, and so needs another name: when code is loaded, functions that
-        several libraries have in common are looked for among those, too, that one keeps to itself. Those
-        that count references are known to Numba by their names.
+        several libraries have in common are looked for among those, too, that one keeps to itself. Only
+        functions written in Python are known to nobody by their names.
         """
-        if not function.name.startswith("NRT_"):
+        if function.name.startswith(MANGLED):
             function.linkage = "internal"
             function.name += OWN
 
