@@ -46,7 +46,8 @@ def aligned(matrix):
 def longer(array):
     """An array twice as long that begins with the elements of this one."""
     made = np.empty(2 * array.shape[0], array.dtype)
-    made[: array.shape[0]] = array
+    for i in range(array.shape[0]):
+        made[i] = array[i]
     return made
 
 
