@@ -9,6 +9,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils
 
+from . import subroutines
 from .blas_threads import SYMBOL, make_ready
 
 INT, WORK, NONE = ir.IntType(32), ir.IntType(64), ir.VoidType()
@@ -33,10 +34,8 @@ def function(module: Any, body: Callable, result: Any, argument: Any) -> Any:
     """A function of a module, made where it is first called."""
     name = f"{SYMBOL}_{body.__name__}"
     if name not in module.globals:
-        made = ir.Function(module, ir.FunctionType(result, [argument]), name)
-        made.linkage = "internal"
-        made.attributes.add("noinline")
-        body(ir.IRBuilder(made.append_basic_block("entry")), made.args[0])
+        made, builder = subroutines.new(module, ir.FunctionType(result, [argument]), name)
+        body(builder, made.args[0])
     return module.globals[name]
 
 

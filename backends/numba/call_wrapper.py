@@ -12,6 +12,8 @@ from numba.core import cgutils, lowering, types
 from numba.core.callwrapper import PyCallWrapper
 from numba.np import arrayobj
 
+from . import subroutines
+
 KNOWN = (types.Number, types.Boolean, types.Array)
 UNPACK = "chainrule_unpack"
 WRONG = "can't unbox array from PyObject into native value.  The object maybe of a different type"
@@ -92,10 +94,8 @@ class Wrapper(PyCallWrapper):
         if UNPACK in module.globals:
             return module.globals[UNPACK]
         pointer, size = cgutils.voidptr_t, llvm.IntType(64)
-        function = llvm.Function(module, llvm.FunctionType(cgutils.bool_t, [pointer, pointer, size]), UNPACK)
-        function.linkage = "internal"
-        function.attributes.add("noinline")
-        builder = llvm.IRBuilder(function.append_basic_block("entry"))
+        kind = llvm.FunctionType(cgutils.bool_t, [pointer, pointer, size])
+        function, builder = subroutines.new(module, kind, UNPACK)
         given, where, wanted = function.args
         api = self.context.get_python_api(builder)
         code = api.nrt_adapt_ndarray_from_python(given, where)

@@ -55,13 +55,11 @@ class Worker:
                 self.work = None
                 self.free.release()
 
-    def start(self, work: Callable) -> bool:
+    def start(self, work: Callable) -> None:
         """Let it do some work, unless it has other work."""
-        if not self.free.acquire(blocking=False):
-            return False
-        self.work = work
-        self.begin.release()
-        return True
+        if self.free.acquire(blocking=False):
+            self.work = work
+            self.begin.release()
 
 
 class Pool:

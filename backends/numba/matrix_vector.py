@@ -15,6 +15,8 @@ import llvmlite.binding
 from llvmlite import ir
 from numba.core import types
 
+from . import subroutines
+
 INT = ir.IntType(64)
 MOST = 2**16  # elements: what is larger waits for memory, and is worth BLAS's threads
 KINDS = {types.float64: (ir.DoubleType(), 8), types.float32: (ir.FloatType(), 4)}
@@ -45,12 +47,10 @@ def multiply(
     function = builder.module.globals.get(name)
     if function is None:
         of = ir.FunctionType(ir.VoidType(), [pointer, pointer, pointer, INT, INT])
-        function = ir.Function(builder.module, of, name)
-        function.linkage = "internal"
-        function.attributes.add("noinline")
+        function, code = subroutines.new(builder.module, of, name)
         for argument in function.args[:3]:
             argument.add_attribute("noalias")
-        inside = Product(ir.IRBuilder(function.append_basic_block("entry")), dtype, *function.args)
+        inside = Product(code, dtype, *function.args)
         inside.by_rows() if by_rows else inside.by_columns()
         inside.builder.ret_void()
     builder.call(

@@ -34,13 +34,18 @@ def call(context: Any, builder: Any, name: str, signature: Any, arguments: Any, 
 def made(context: Any, builder: Any, mangled: str, signature: Any, lower: Callable) -> Any:
     convention, types = context.call_conv, signature.args
     kind = convention.get_function_type(signature.return_type, types)
-    function = ir.Function(builder.module, kind, mangled)
-    function.linkage = "internal"
-    function.attributes.add("noinline")
+    function, inside = new(builder.module, kind, mangled)
     convention.decorate_function(function, [f"of{place}" for place in range(len(types))], types)
-    inside = ir.IRBuilder(function.append_basic_block("entry"))
     packer = context.get_arg_packer(types)
     arguments = packer.from_arguments(inside, convention.get_arguments(function))
     result = lower(context, inside, signature, arguments)
     convention.return_value(inside, result)
     return function
+
+
+def new(module: Any, kind: Any, name: str) -> tuple[Any, Any]:
+    """A function of a module that nothing else calls, not inlined, and what builds its code."""
+    function = ir.Function(module, kind, name)
+    function.linkage = "internal"
+    function.attributes.add("noinline")
+    return function, ir.IRBuilder(function.append_basic_block("entry"))
