@@ -165,7 +165,7 @@ def keep_old_elements(sweep, block: Block, chain: Chain) -> None:
         if not isinstance(step.statement, Assign):
             continue
         at = block.statements.index(step.statement)
-        with builder.inside(Block()):
+        with builder.elsewhere():
             adopt_block(builder, Block(block.statements[:at]))
             builder.location = step.statement.location
             with builder.inside(Block()) as reading:

@@ -69,6 +69,27 @@ class Builder:
             self.scopes.pop()
 
     @contextlib.contextmanager
+    def outermost(self) -> Iterator[Block]:
+        """Emit into the outermost block for a while: before the statements that are being made."""
+        scopes, self.scopes = self.scopes, self.scopes[:1]
+        try:
+            yield self.block
+        finally:
+            self.scopes = scopes
+
+    @contextlib.contextmanager
+    def elsewhere(self) -> Iterator[Block]:
+        """Emit for an earlier place in the program: of what is known here, only what holds of parameters."""
+        scopes, scope = self.scopes, Scope(Block())
+        pairs = (pair for outer in scopes for pair in outer.equal.items())
+        scope.equal = {old: new for old, new in pairs if not isinstance(new, Variable) or not self.depth(new)}
+        self.scopes = [scope]
+        try:
+            yield scope.block
+        finally:
+            self.scopes = scopes
+
+    @contextlib.contextmanager
     def at(self, location: Location | None) -> Iterator[None]:
         """What is emitted within serves this line."""
         before, self.location = self.location, location

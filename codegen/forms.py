@@ -214,7 +214,7 @@ def astype(statement: Assign, to: Expressions) -> Tree:
     if isinstance(x, Variable) and not x.type.weak:
         return method(to.tree(x), "astype", dtype_tree(of.dtype))
     return subscript(method(call("np.asarray", to.tree(x)), "astype", dtype_tree(of.dtype)), tuple_tree(())) \
-        if of.dtype.kind in "iub" else call(dtype_name_of(of), to.tree(x))
+        if of.dtype.kind in "iu" else call(dtype_name_of(of), to.tree(x))
 
 
 def identity_sizes(mask: Operand, to: Expressions) -> tuple | None:

@@ -25,7 +25,7 @@ visible, and where the inequalities are not linear.
 def f(x, y):
     n = x.shape[0]
     n_2 = y.shape[0]
-    if not n < n_2 + 1:
+    if n >= n_2 + 1:
         raise IndexError(f"index {n_2} is out of bounds for axis 0 with size {n_2}")
     for i in range(n):
         y[i] = x[i]

@@ -39,7 +39,7 @@ from .inlining import Plan, reassemble
 from .layout import WIDTH
 from .naming import Naming, name_variables
 from .registered import imports_of
-from .statements import STATEMENTS, copied, negated
+from .statements import STATEMENTS, copied, refusal
 from .trees import assign, call, constant, stored, tuple_tree
 from .unparse import comment, unparse, unparse_with_locations
 
@@ -240,7 +240,7 @@ class Printer:
         if not body and not orelse:
             return
         if not body:
-            test, body, orelse = negated(test), orelse, []
+            test, body, orelse = refusal(statement.test, self.to), orelse, []
         tree = gast.If(test, body, orelse)
         tree.location = statement.location
         out += [*header, tree]
@@ -271,7 +271,7 @@ class Printer:
         self.measure(test, f"while {unparse(test).strip()}:")
         body = self.block(statement.body, statement.carried, statement.body.results, statement.location)
         if before:
-            leave = gast.If(negated(test), [gast.Break()], [])
+            leave = gast.If(refusal(statement.test.results[0], self.to), [gast.Break()], [])
             leave.location = statement.location
             test, body = constant(True), [*before, leave, *body]
         tree = gast.While(test, body or [gast.Pass()], [])

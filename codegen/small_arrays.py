@@ -83,11 +83,17 @@ class Splitter:
     def current(self, operand: Operand) -> Operand:
         return map_variables(lambda v: self.same.get(v, v), operand)
 
-    def of(self, operand: Operand) -> np.ndarray:
-        """The elements of an operand: of an array that remains one, they are read."""
+    def of(self, operand: Operand, sizes: tuple = ()) -> np.ndarray:
+        """The elements of an operand: of an array that remains one, they are read.
+
+        `sizes` are known to be those of the operand's axes, where its own are variables.
+        """
         if isinstance(operand, Variable) and operand in self.elements:
             return self.elements[operand]
         shape = type_of(operand).shape
+        if len(sizes) == len(shape):
+            shape = tuple(known if isinstance(own, Variable) else own
+                          for own, known in zip(shape, sizes, strict=True))  # fmt: skip
         read = PRIMITIVES["getitem"]
         return table(shape, lambda at: self.builder.emit(read, operand, at) if at else self.current(operand))
 
@@ -133,7 +139,7 @@ class Splitter:
             return [self.current(operand)]
         if isinstance(variable.type, StackType):
             return list(self.parts[operand])
-        wide = np.broadcast_to(self.of(operand), variable.type.shape)
+        wide = np.broadcast_to(self.of(operand, variable.type.shape), variable.type.shape)
         return [self.strong(number, variable.type) for number in wide.flat]
 
     def together(self, variables: Iterable[Variable]) -> None:

@@ -128,9 +128,8 @@ class Survey:
             return
         for carried, target, result in zip(statement.carried, statement.targets, statement.body.results,
                                            strict=True):  # fmt: skip
-            if carried in self.whole or result not in self.split or target not in self.split:
-                self.split.discard(carried)
-                self.split.discard(target)
+            if carried in self.whole or not self.split.issuperset((carried, result, target)):
+                self.split -= {carried, target}
 
 
 def is_larger(variable: Variable) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import gast
 
-from .core import Assign, Operand, Variable, type_of
+from .core import ArrayType, Assign, Operand, Variable, type_of
 from .expressions import Expressions
 from .forms import basic
 from .trees import (
@@ -32,6 +32,9 @@ from .trees import (
 Tree = Any
 STATEMENTS: dict[str, Callable[[Assign, Expressions, str], list[Tree]]] = {}
 OPPOSITE = {gast.Eq: gast.NotEq, gast.NotEq: gast.Eq, gast.Is: gast.IsNot, gast.IsNot: gast.Is}
+OPPOSITE_OF_INTS = {gast.Lt: gast.GtE, gast.GtE: gast.Lt, gast.Gt: gast.LtE, gast.LtE: gast.Gt}
+MIRROR = {gast.Lt: gast.Gt, gast.Gt: gast.Lt, gast.LtE: gast.GtE, gast.GtE: gast.LtE}
+ORDERINGS = ("less", "less_equal", "greater", "greater_equal")
 COMMUTATIVE = frozenset({"add", "multiply", "bitwise_and", "bitwise_or", "bitwise_xor"})
 
 
@@ -45,13 +48,29 @@ def written(*names: str) -> Callable:
     return enter
 
 
-def negated(test: Tree) -> Tree:
+def negated(test: Tree, opposite: dict[type, type] = OPPOSITE) -> Tree:
     """The tree of `not test`, without a `not` where there is a plainer way."""
-    if isinstance(test, gast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in OPPOSITE:
-        return gast.Compare(test.left, [OPPOSITE[type(test.ops[0])]()], test.comparators)
+    if isinstance(test, gast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in opposite:
+        return gast.Compare(test.left, [opposite[type(test.ops[0])]()], test.comparators)
     if isinstance(test, gast.UnaryOp) and isinstance(test.op, gast.Not):
         return test.operand
     return unary("not", test)
+
+
+def refusal(operand: Operand, to: Expressions) -> Tree:
+    """The tree of `not operand`, which is a comparison where the operand compares integers."""
+    made = to.inlined.get(operand) if isinstance(operand, Variable) else None
+    if made is None or made.primitive.name not in ORDERINGS or not all(map(is_whole, made.operands)):
+        return negated(to.tree(operand, True))
+    tree = negated(to.tree(operand, True), OPPOSITE_OF_INTS)
+    if isinstance(made.operands[0], Variable) or not isinstance(tree, gast.Compare):
+        return tree
+    return gast.Compare(tree.comparators[0], [MIRROR[type(tree.ops[0])]()], [tree.left])
+
+
+def is_whole(operand: Operand) -> bool:
+    """Whether an operand is an integer: of these, one comparison holds where its opposite does not."""
+    return isinstance(type_of(operand), ArrayType) and type_of(operand).dtype.kind in "iu"
 
 
 def item(target: str, index: tuple, to: Expressions) -> Tree:
@@ -169,11 +188,11 @@ def formatted(*parts: Any) -> Tree:
 
 @written("check")
 def check(made: Assign, to: Expressions, target: str) -> list[Tree]:
-    test, *values = (to.tree(operand, True) for operand in made.operands)
+    values = [to.tree(operand, True) for operand in made.operands[1:]]
     message = made.static.get("message", "")
     text = filled(message, values) if values else constant(message)
     error = raised(made.static.get("exception", "ValueError"), text)
-    return [error] if made.operands[0] is False else [gast.If(negated(test), [error], [])]
+    return [error] if made.operands[0] is False else [gast.If(refusal(made.operands[0], to), [error], [])]
 
 
 def filled(template: str, values: list[Tree]) -> Tree:

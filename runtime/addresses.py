@@ -23,7 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.specialise.places import Place, class_attribute, get_item, item_or_undefined
+from ..codegen.specialise.places import (
+    Place,
+    attribute_or_undefined,
+    class_attribute,
+    get_item,
+    item_or_undefined,
+)
 
 Way = tuple[tuple[str, Any], ...]
 FEW = 100  # items of a container that are entered with it
@@ -45,6 +51,7 @@ class Unkept(Exception):
 STEPS: dict[str, Callable[[Any, Any], Any]] = {
     "attribute": getattr,
     "item": get_item,
+    "attribute_or_undefined": attribute_or_undefined,
     "class_attribute": class_attribute,
     "item_or_undefined": item_or_undefined,
     "member": lambda kind, name: vars(kind)[name],

@@ -17,8 +17,8 @@ from numba.core.imputils import impl_ret_borrowed, impl_ret_new_ref
 from numba.extending import lower_builtin, type_callable
 from numba.np import arrayobj, linalg
 
-from . import new_arrays, python_functions, subroutines, views
-from .products import multiply
+from . import copies, new_arrays, python_functions, subroutines, views
+from .products import inner, multiply
 from .signs import Definitions, is_expression
 
 
@@ -36,6 +36,8 @@ class DirectCalls(FunctionPass):
         for block in state.func_ir.blocks.values():
             for call in block.find_exprs(op="call"):
                 if chosen := direct(definitions.only(call.func), call, definitions):
+                    if chosen is copies.copied:
+                        call.args = [definitions.only(call.func).value]
                     known = ir.Global(chosen.__name__, chosen, call.loc)
                     definitions.assignment[call.func.name].value = known
         state.typingctx.refresh()
@@ -49,7 +51,11 @@ def direct(function: Any, call: Any, definitions: Definitions) -> Callable | Non
         given = None if call.vararg else len(call.args)
         known = (ours for theirs, count, ours in PYTHON if function.value is theirs and given == count)
         return next(known, None)
-    module = definitions.only(function.value) if is_expression(function, "getattr") else None
+    if not is_expression(function, "getattr"):
+        return None
+    if function.attr == "copy" and not (call.args or call.kws or call.vararg):
+        return copies.copied
+    module = definitions.only(function.value)
     if not isinstance(module, ir.Global) or module.value is not np:
         return None
     if function.attr == "arange" and (call.kws or len(call.args) > 2):
@@ -61,9 +67,6 @@ def direct(function: Any, call: Any, definitions: Definitions) -> Callable | Non
     return views.permuting(tuple(axes)) if set(axes) == set(range(len(axes))) != set() else None
 
 
-def contiguous(array): ...
-
-
 def product(a, b, out=None): ...
 
 
@@ -73,7 +76,7 @@ DIRECT = {
     "full": new_arrays.full,
     "arange": new_arrays.arange,
     "broadcast_to": views.broadcast_to,
-    "ascontiguousarray": contiguous,
+    "ascontiguousarray": copies.contiguous,
     "dot": product,
 }
 PYTHON = (
@@ -81,16 +84,6 @@ PYTHON = (
     (min, 2, python_functions.smallest),
     (int, 1, python_functions.integer),
 )
-
-
-@type_callable(contiguous)
-def type_contiguous(context: Any) -> Callable:
-    return lambda array: array.copy(layout="C") if isinstance(array, types.Array) and array.ndim else None
-
-
-@lower_builtin(contiguous, types.Array)
-def lower_contiguous(context: Any, builder: Any, signature: Any, arguments: tuple) -> Any:
-    return arrayobj._as_layout_array(context, builder, signature, arguments, "C")
 
 
 @type_callable(product)
@@ -115,7 +108,7 @@ def lower_product(context: Any, builder: Any, signature: Any, arguments: tuple) 
         operands,
     ):
         if not isinstance(result, types.Array):
-            return subroutines.call(context, builder, "inner", made, operands, linalg.dot_2_vv)
+            return subroutines.call(context, builder, "inner", made, operands, inner)
         into = types.none(*made.args, result)
         if len(arguments) == 3 and isinstance(signature.args[2], types.Array):
             subroutines.call(context, builder, "product", into, (*operands, arguments[2]), lower_into)

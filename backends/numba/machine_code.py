@@ -27,7 +27,7 @@ from numba.core.caching import NullCache
 from numba.core.runtime import _nrt_python
 
 from ...codegen.garbage import without_collection
-from . import blas_threads
+from . import blas_threads, kernels
 from .scipy_modules import import_alone
 
 OURS = ("chainrule_support", "chainrule_elementary", "chainrule_cores")
@@ -58,7 +58,9 @@ class MachineCode(NullCache):
         contents = self.store.get(self.key(sig, target_context))
         if contents is None:
             return None
-        symbols, defined, payload = pickle.loads(contents)
+        symbols, defined, called, payload = pickle.loads(contents)
+        for name, code in called.items():
+            kernels.load(target_context.codegen(), name, code)
         if not found(symbols):
             target_context.refresh()
             if not found(symbols):
@@ -69,7 +71,9 @@ class MachineCode(NullCache):
         if data.objectmode or data.lifted or data.library.has_dynamic_globals:
             return
         payload = serialize.dumps(data._reduce())
-        kept = (*symbols_of(data.library), payload)
+        needed, defined = symbols_of(data.library)
+        called = {name: kernels.MACHINE_CODE[name] for name in needed if name in kernels.MACHINE_CODE}
+        kept = (needed, defined, called, payload)
         self.store.put(self.key(sig, data.target_context), serialize.dumps(kept))
 
     def key(self, sig: Any, target_context: Any) -> str:

@@ -15,7 +15,7 @@ import llvmlite.binding
 from llvmlite import ir
 from numba.core import types
 
-from . import subroutines
+from .kernels import kernel
 
 INT = ir.IntType(64)
 MOST = 2**16  # elements: what is larger waits for memory, and is worth BLAS's threads
@@ -39,23 +39,30 @@ def suits(builder: Any, dtype: Any, by_rows: bool, rows: Any, columns: Any) -> A
 
 
 def multiply(
-    builder: Any, dtype: Any, by_rows: bool, matrix: Any, vector: Any, out: Any, rows: Any, columns: Any
+    context: Any,
+    builder: Any,
+    dtype: Any,
+    by_rows: bool,
+    matrix: Any,
+    vector: Any,
+    out: Any,
+    rows: Any,
+    columns: Any,
 ) -> None:
     """Write the product of a matrix, which is kept by rows or by columns, and a vector."""
-    name = f"chainrule_{'rows' if by_rows else 'columns'}_{dtype}"
-    pointer = KINDS[dtype][0].as_pointer()
-    function = builder.module.globals.get(name)
-    if function is None:
-        of = ir.FunctionType(ir.VoidType(), [pointer, pointer, pointer, INT, INT])
-        function, code = subroutines.new(builder.module, of, name)
+
+    def lower(function: Any) -> None:
         for argument in function.args[:3]:
             argument.add_attribute("noalias")
-        inside = Product(code, dtype, *function.args)
+        inside = Product(ir.IRBuilder(function.append_basic_block()), dtype, *function.args)
         inside.by_rows() if by_rows else inside.by_columns()
         inside.builder.ret_void()
-    builder.call(
-        function, [*(builder.bitcast(data, pointer) for data in (matrix, vector, out)), rows, columns]
-    )
+
+    pointer = KINDS[dtype][0].as_pointer()
+    kind = ir.FunctionType(ir.VoidType(), [pointer, pointer, pointer, INT, INT])
+    name = f"chainrule_{'rows' if by_rows else 'columns'}_{dtype}"
+    arrays = [builder.bitcast(data, pointer) for data in (matrix, vector, out)]
+    builder.call(kernel(context, builder.module, name, kind, lower), [*arrays, rows, columns])
 
 
 class Product:

@@ -21,6 +21,7 @@ from ..core import (
     variables_in,
     walk,
 )
+from ..renaming import sizes_in
 from ..small_operations import SMALL, is_few, is_fixed, is_split_operation
 from ..visible import is_visible
 from .analysis import Analysis
@@ -109,7 +110,8 @@ class Links:
         self.statements, self.analysis = statements, analysis
         self.made = {target: k for k, s in enumerate(statements) for target in s.targets}
         self.needs = [{self.made[v] for v in self.reads(s) if v in self.made and self.made[v] != k}
-                      for k, s in enumerate(statements)]
+                      | {self.made[v] for v in self.named(s) if self.made.get(v, k) < k}
+                      for k, s in enumerate(statements)]  # fmt: skip
         seen = [k for k, s in enumerate(statements) if is_visible(s)]
         for before, after in pairwise(seen):
             self.needs[after].add(before)
@@ -120,6 +122,11 @@ class Links:
                 return self.of_size(statement)
             return list(variables_in(statement.operands))
         return [*variables_in(operands_of(statement)), *free_variables(Block([statement]))]
+
+    def named(self, statement: Statement) -> list[Variable]:
+        """The sizes that differ among the examples which the types of what a statement assigns name."""
+        found = (size for target in statement.targets for size in sizes_in(target.type))
+        return [size for size in found if size in self.analysis.batched]
 
     def of_size(self, statement: Assign) -> list[Variable]:
         """A size that is the same for all is read from the type."""

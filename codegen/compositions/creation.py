@@ -20,7 +20,7 @@ def array(object, dtype=None, *, copy=True, order="K", ndmin=0):
     return made if made.ndim >= ndmin else made.reshape((1,) * (ndmin - made.ndim) + made.shape)
 
 
-@composition(np.asarray, np.asanyarray, np.ascontiguousarray)
+@composition(np.asarray, np.asanyarray, np.ascontiguousarray, np.asfortranarray)
 def asarray(a, dtype=None, order=None, *, copy=None):
     """np.asarray: an array as it is, anything else as a new array."""
     c_order(order)

@@ -32,7 +32,7 @@ def concatenate(arrays, /, axis=0, *, dtype=None):
     for place, one in enumerate(items):
         if one.ndim != items[0].ndim:
             raise ValueError(
-                "all the input array dimensions must match, but the array at index 0 has "
+                "all the input arrays must have same number of dimensions, but the array at index 0 has "
                 f"{items[0].ndim} dimension(s) and the array at index {place} has {one.ndim} dimension(s)"
             )
     if dtype is not None:

@@ -43,6 +43,7 @@ from .merge import Leaf, is_record, make_record, put_together, take_apart
 from .nodes import build_node, is_node, open_node
 from .operators import as_array, binary
 from .statements import run
+from .tables import NeedTable
 from .values import Array, Cell, Conflict, Text
 
 EXPRESSIONS[gast.Call] = evaluate_call
@@ -158,6 +159,8 @@ class Specialisation:
             return self.specialised(function, arguments, keywords, name)
         except NotGrowing as misuse:
             return without_growing(misuse, self.exact, function, arguments, keywords, name)
+        except NeedTable as refusal:
+            return with_tables(refusal, self.exact, function, arguments, keywords, name)
         finally:
             sys.setrecursionlimit(limit)
 
@@ -310,6 +313,23 @@ def without_growing(
         return again.specialised(function, arguments, keywords, name)
     except UnsupportedError:
         raise misuse.error from None
+
+
+def with_tables(
+    refusal: NeedTable,
+    exact: bool,
+    function: Any,
+    arguments: list[Any],
+    keywords: dict[str, Any],
+    name: str | None,
+) -> Specialised:
+    """Specialise again with arrays for lists whose index is not known, or say that it must be."""
+    again = Specialisation(exact)
+    again.s.tables = {}
+    try:
+        return again.specialised(function, arguments, keywords, name)
+    except (UnsupportedError, NotGrowing):
+        raise refusal from None
 
 
 def size_statement(size: Variable, array: Variable, axis: int) -> Any:

@@ -190,7 +190,11 @@ def array_attribute(s: Specialiser, array: Any, name: str, node: Any) -> Any:
             return s.call(np.ravel, [array], {}, node)
         case "at":
             pass
-    if name in METHODS or hasattr(np.ndarray, name) or (of.weak and hasattr(float, name)):
+    if name not in METHODS and hasattr(np.ndarray, name) and not callable(getattr(np.ndarray, name)):
+        raise s.unsupported(f"the attribute .{name} of an array, which is of its place in memory",
+                            "write what does not depend on it", node)
+    number = () if of.shape else ((float,) if of.weak else (of.dtype.type,))
+    if name in METHODS or any(hasattr(kind, name) for kind in (np.ndarray, *number)):
         return ArrayMethod(name, array)
     raise complaint(s, lambda value: getattr(value, name), [array], node)
 

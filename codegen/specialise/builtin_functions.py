@@ -33,8 +33,9 @@ from .machine import Specialiser
 from .numpy_queries import QUERIES
 from .operators import OPERATOR_FUNCTIONS, binary
 from .ordering import extreme, make_sorted, quantifier
+from .places import Place, attribute_or_undefined
 from .texts import show, to_format, to_repr, to_string
-from .values import Array, ArrayMethod, Closure, Method, Text, has_dynamic, is_dynamic
+from .values import UNDEFINED, Array, ArrayMethod, Closure, Method, Text, has_dynamic, is_dynamic
 
 
 def length(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
@@ -240,16 +241,36 @@ def get_attr(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
         return get_attribute(s, instance, name, node)
     except AttributeError:
         if default:
+            watch_absence(s, instance, name)
             return default[0]
         raise
 
 
 def has_attr(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    instance, name = arguments
     try:
-        get_attribute(s, arguments[0], arguments[1], node)
+        get_attribute(s, instance, name, node)
     except AttributeError:
+        watch_absence(s, instance, name)
         return False
     return True
+
+
+def watch_absence(s: Specialiser, instance: Any, name: str) -> None:
+    """The program holds for as long as an object from outside has no such attribute."""
+    if not (is_dynamic(instance) or isinstance(instance, Closure) or s.is_internal(instance)):
+        s.guard((instance, name), Place(instance).then(attribute_or_undefined, name), UNDEFINED)
+
+
+def own_names(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    raise s.unsupported("the names that a function or module has, as a dict or list",
+                        "name what is meant, as an attribute or in a dict of your own", node)  # fmt: skip
+
+
+def attributes(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
+    if not arguments:
+        return own_names(s, arguments, keywords, node)
+    return get_attribute(s, arguments[0], "__dict__", node)
 
 
 def set_attr(s: Specialiser, arguments: list, keywords: dict, node: Any) -> Any:
@@ -317,6 +338,8 @@ BUILTINS = {
     getattr: get_attr,
     hasattr: has_attr,
     setattr: set_attr,
+    vars: attributes,
+    **dict.fromkeys((globals, locals, dir), own_names),
     callable: is_callable,
     print: show,
     str: to_string,

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from ..core import Variable, type_of
+from ..linear import difference, least, linear_form
 from ..registry import PRIMITIVES
 from .attributes import python_method
 from .growing import get as growing_item
 from .growing import growing_of, refuse, replaced
 from .machine import VIEW_OF_NUMBER, Specialiser
 from .store import Location
+from .tables import chosen_item, known_index, with_item
 from .values import UNDEFINED, Array, ViewStep, has_dynamic, is_dynamic
 
 
@@ -34,7 +36,8 @@ def get_item(s: Specialiser, container: Any, index: Any, node: Any) -> Any:
             chosen = container[slice(*parts)]
             return s.store.new(chosen) if isinstance(chosen, list) else chosen
         try:
-            return container[s.static_int(index, f"an index into a {type(container).__name__}", node)]
+            place = known_index(s, container, index, node)
+            return chosen_item(s, container, index, node) if place is None else container[place]
         except IndexError as error:
             raise s.located(IndexError(f"{error}"), node) from None
     method = python_method(container, "__getitem__")
@@ -162,7 +165,11 @@ def set_item(s: Specialiser, container: Any, index: Any, value: Any, node: Any) 
                      for p in (index.start, index.stop, index.step)]
             items[slice(*parts)] = list(s.elements(value, node))
         else:
-            items[s.static_int(index, "an index into a list", node)] = value
+            place = known_index(s, container, index, node, (value,))
+            if place is None:
+                items = with_item(s, items, index, value, node)
+            else:
+                items[place] = value
         s.write_list(container, items, node)
         return
     method = python_method(container, "__setitem__")
@@ -228,6 +235,8 @@ def canonical_index(s: Specialiser, shape: tuple, index: Any, node: Any) -> tupl
     if Ellipsis in parts:
         at = parts.index(Ellipsis)
         parts[at:at + 1] = [slice(None)] * (len(shape) - consumed)
+    if is_basic(tuple(parts)):
+        parts = of_one_element(s, parts, shape)
     axis = 0
     for part in parts:
         if part is not None:
@@ -237,6 +246,22 @@ def canonical_index(s: Specialiser, shape: tuple, index: Any, node: Any) -> tupl
     while parts and plain_slice(parts[-1], slice(None)):
         parts.pop()
     return tuple(parts)
+
+
+def of_one_element(s: Specialiser, parts: list, shape: tuple) -> list:
+    """A basic index, whose slices k:k+1 within the axis are k and a new axis: their size of 1 broadcasts."""
+    made: list[Any] = []
+    axes = iter(shape)
+    for part in parts:
+        size = None if part is None else next(axes)
+        if isinstance(part, slice) and part.step in (None, 1) and isinstance(part.start, Variable) and (
+            isinstance(part.stop, Variable) and difference(s.builder, part.stop, part.start) == ({}, 1)
+            and in_range(s, part.start, size)
+        ):  # fmt: skip
+            made += [part.start, None]
+        else:
+            made.append(part)
+    return made
 
 
 def canonical_part(s: Specialiser, part: Any, node: Any) -> list[Any]:
@@ -321,23 +346,27 @@ def check_bounds(s: Specialiser, index: Any, size: Any, axis: int, node: Any) ->
 
 
 def in_range(s: Specialiser, index: Variable, size: Any) -> bool:
-    """Whether 0 <= index < size is known: for loop counters, and counters with an offset."""
-    builder = s.builder
-    base, offset = builder.offsets.get(index, (index, 0))
-    low = builder.lower_bound(base)
-    stop = builder.upper_bounds.get(base)
-    if low is None or stop is None or low + offset < 0:
+    """Whether 0 <= index < size is known: for what is worked out from loop counters."""
+    low = least(s.builder, linear_form(s.builder, index))
+    if low is None or low < 0:
         return False
-    stop_base, stop_offset = builder.offsets.get(stop, (stop, 0)) if isinstance(stop, Variable) else (0, stop)
-    size_base, size_offset = builder.offsets.get(size, (size, 0)) if isinstance(size, Variable) else (0, size)
-    same = stop_base is size_base or (isinstance(stop_base, Variable) and isinstance(size_base, Variable)
-                                      and builder.same(stop_base, size_base))
-    if same:
-        return stop_offset + offset <= size_offset
-    if stop_base == 0 and isinstance(stop_base, int):
-        least = builder.lower_bound(size)
-        return least is not None and stop_offset + offset <= least
-    return False
+    room = least(s.builder, below_bounds(s.builder, difference(s.builder, size, index)))
+    return room is not None and room > 0
+
+
+def below_bounds(builder: Any, form: tuple[dict[Variable, int], int]) -> tuple[dict[Variable, int], int]:
+    """A linear form that is nowhere larger, without the loop counters that are subtracted."""
+    terms, total = dict(form[0]), form[1]
+    done: set[Variable] = set()
+    while counters := [v for v, factor in terms.items() if factor < 0 and v not in done
+                       and builder.upper_bounds.get(v) is not None]:  # fmt: skip
+        done.add(counters[0])
+        factor = terms.pop(counters[0])
+        own, constant = linear_form(builder, builder.upper_bounds[counters[0]])
+        for variable, times in own.items():
+            terms[variable] = terms.get(variable, 0) + factor * times
+        total += factor * (constant - 1)
+    return {v: c for v, c in terms.items() if c}, total
 
 
 __all__ = ["ViewStep", "canonical_index", "check_bounds", "delete_item", "get_item", "is_basic", "set_item"]

@@ -85,6 +85,8 @@ def call_library(
         s.diagonal = outer
     if function is np.ravel and isinstance(result, Array):
         result = ravelled(s, result)
+    if function in LAYOUTS and isinstance(result, Array):
+        result = laid_out(s, result, function)
     if out is None and where is True:
         return result
     if out is None:
@@ -202,7 +204,7 @@ def emit_reshape(s: Specialiser, array: Array, known: Primitive, rest: list, key
     copy = s.wrap(s.read(seen))
     if shared is None:
         copy.cell.ambiguous = "reshape may have made a view or a copy"
-        copy.cell.sizes = tuple(size for size in s.shape(array) if isinstance(size, Variable))
+        copy.cell.sizes = sizes_of_base(s, array)
     return copy
 
 
@@ -219,7 +221,25 @@ def ravelled(s: Specialiser, seen: Array) -> Array:
     copy = s.wrap(s.read(seen))
     if view is None:
         copy.cell.ambiguous = "ravel may have made a view or a copy"
-        copy.cell.sizes = tuple(size for size in s.shape(before) if isinstance(size, Variable))
+        copy.cell.sizes = sizes_of_base(s, before)
+    return copy
+
+
+LAYOUTS = {np.ascontiguousarray: "c_contiguous", np.asfortranarray: "f_contiguous"}
+
+
+def laid_out(s: Specialiser, array: Array, function: Any) -> Array:
+    """An array that lies in memory as it should, or else a copy."""
+    flag = LAYOUTS[function]
+    if s.contiguous(array) and (flag == "c_contiguous" or len(s.shape(array)) < 2):
+        return array
+    view = simulated(s, array)
+    if view is not None and getattr(view.flags, flag):
+        return array
+    copy = s.wrap(s.read(array), contiguous=flag == "c_contiguous")
+    if view is None:
+        copy.cell.ambiguous = f"{function.__name__} may have made a view or a copy"
+        copy.cell.sizes = sizes_of_base(s, array)
     return copy
 
 
@@ -227,6 +247,11 @@ def shares_memory(s: Specialiser, array: Array, seen: Array) -> bool | None:
     """Whether a reshape of a view is itself a view: NumPy is asked, where all sizes are known."""
     view = simulated(s, array)
     return None if view is None else np.shares_memory(view, np.reshape(view, seen.path[-1].operands[0]))
+
+
+def sizes_of_base(s: Specialiser, array: Array) -> tuple[Variable, ...]:
+    """The sizes that have to be known for a view's place in memory to be."""
+    return tuple(size for size in s.shape(Array(array.cell)) if isinstance(size, Variable))
 
 
 def simulated(s: Specialiser, array: Array) -> np.ndarray | None:

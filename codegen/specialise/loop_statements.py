@@ -7,6 +7,7 @@ from typing import Any
 
 import gast
 
+from ..build import bound_index
 from ..core import Variable
 from ..live_names import upward_exposed
 from ..registry import PRIMITIVES
@@ -17,7 +18,7 @@ from .expressions import evaluate
 from .growing import growing_of, item_of
 from .indexing import get_item
 from .iteration import Range, elements
-from .loops import range_loop, while_loop
+from .loops import has_turns, range_loop, while_loop
 from .machine import Specialiser, Unroll
 from .store import Frame, Location
 from .values import UNDEFINED, Array
@@ -152,16 +153,15 @@ def stopping_loop(s: Specialiser, bounds: tuple, body: Callable[[Any], None], st
     place = Location("name", frame, counter)
     s.store.write(place, start)
     live = live | {counter} if live is not None else None
+    end = s.builder.dimension_add(start, 1)
 
     def test() -> Any:
         index = frame.names[counter]
         if isinstance(index, Variable) and index.name == counter:
             index.name = node.target.id if isinstance(node.target, gast.Name) else None
-        if isinstance(index, Variable) and step > 0:
-            s.builder.lower_bounds[index] = (
-                s.builder.lower_bound(start) if s.builder.lower_bound(start) else 0
-            )
-            s.builder.upper_bounds[index] = stop
+        if isinstance(index, Variable):
+            bound_index(s.builder, index, start, stop, step)
+            s.builder.upper_bounds[index] = stop if step > 0 else end
         inside = s.builder.emit(PRIMITIVES["less" if step > 0 else "greater"], index, stop)
         return both(s, inside, truth(s, frame.names[stop_flag], node))
 
@@ -170,7 +170,8 @@ def stopping_loop(s: Specialiser, bounds: tuple, body: Callable[[Any], None], st
         body(index)
         s.store.write(place, s.builder.dimension_add(index, step))
 
-    while_loop(s, test, advance, frame, live, node)
+    ran = lambda: has_turns(s, start, stop, step)
+    while_loop(s, test, advance, frame, live, node, ran)
     s.store.write(place, UNDEFINED)
 
 

@@ -42,6 +42,7 @@ class Loop:
         self.head_cell_at: dict[tuple[int, int], Cell] = {}
         self.waiting: list[Location] = []
         self.shared_containers: list[Any] = []
+        self.assigned: set[Location] = set()  # the names that every turn assigns
 
     def begin(self) -> None:
         """Carry the places that hold lists or objects, as these are before the loop: now."""
@@ -142,7 +143,17 @@ class Loop:
             raise Unroll(what, error)
         for number, leaf in enumerate(leaves):
             stable &= self.widen_leaf(place, state, number, leaf, inner)
-        return stable
+        return stable & self.widen_flag(state, flag)
+
+    def widen_flag(self, state: Carried, flag: Any) -> bool:
+        """Carry whether a name is assigned, if a turn changes that."""
+        if not isinstance(state.template, Maybe) or state.generated:
+            return True
+        number = state.template.defined.index
+        if isinstance(state.leaves[number], Varying) or same_static(state.leaves[number], flag):
+            return True
+        state.leaves[number] = Varying(BOOL)
+        return False
 
     def same_growth(self, state: Carried, end: Any) -> Any:
         """The end of a list that grows elsewhere in the loop, as a list that grows."""
@@ -237,6 +248,8 @@ class Loop:
         for place, state in self.carried.items():
             end = place.read()
             if isinstance(state.template, Maybe) and not isinstance(end, Maybe):
+                if end is not UNDEFINED:
+                    self.assigned.add(place)
                 end = Maybe(end, True)
             if state.generated and isinstance(end, Maybe):
                 end = end.value
@@ -262,8 +275,8 @@ class Loop:
                     out.append(cast(self.s, operand, have.type))
         return tuple(out)
 
-    def leave(self, targets: tuple[Variable, ...], shared: set[Cell]) -> None:
-        """Give every carried place its value after the loop."""
+    def leave(self, targets: tuple[Variable, ...], shared: set[Cell], ran: Any = None) -> None:
+        """Give every carried place its value after the loop, which had a turn if `ran`, if that is known."""
         remaining = iter(targets)
         for place, state in self.carried.items():
             values = []
@@ -278,7 +291,7 @@ class Loop:
                     if shared and place.kind != "cell":
                         value.cell.ambiguous = SHARED
                 values.append(value)
-            value = self.s.store.adopt(put_together(state.template, values))
+            value = self.s.store.adopt(self.after_turns(place, put_together(state.template, values), ran))
             self.s.store.write(place, value.cell.value if place.kind == "cell" else value)
             for part in mutable_parts(value) if self.shared_containers else ():
                 self.s.store.ambiguous[id(part)] = part
@@ -286,6 +299,16 @@ class Loop:
             self.s.store.ambiguous[id(part)] = part
         for cell in shared:
             cell.ambiguous = SHARED
+
+    def after_turns(self, place: Location, value: Any, ran: Any) -> Any:
+        """The value of a name: one that every turn assigns is assigned if there was a turn."""
+        if ran is None or place not in self.assigned:
+            return value
+        if ran is True:
+            return value.value
+        state = self.carried[place]
+        before = state.initial[state.template.defined.index]
+        return Maybe(value.value, ran) if before is False else value
 
     def targets(self) -> tuple[tuple[Variable, ...], list]:
         unknown: list = []

@@ -26,11 +26,7 @@ def range_loop(s: Specialiser, start: Any, stop: Any, step: Any, body: Callable[
         counted_loop(s, start, stop, step, body, frame, live, node, name)
     except BranchEnds:
         # Every iteration ends in an exception: what matters is whether there is one.
-        first = (
-            s.builder.emit(PRIMITIVES["less"], *((stop, start) if step < 0 else (start, stop)))
-            if isinstance(step, int)
-            else True
-        )
+        first = has_turns(s, start, stop, step) if isinstance(step, int) else True
         branch(s, first, lambda: body(start), lambda: None, frame, None, node) if first is not True else body(
             start
         )
@@ -44,7 +40,8 @@ def counted_loop(s: Specialiser, start: Any, stop: Any, step: Any, body: Callabl
     while True:
         index, block = Variable(name, INT), Block()
         bound_index(s.builder, index, start, stop, step)
-        s.builder.upper_bounds[index] = stop if isinstance(step, int) and step > 0 else None
+        if isinstance(step, int):
+            s.builder.upper_bounds[index] = stop if step > 0 else s.builder.dimension_add(start, 1)
         stable, carried, shared = one_pass(s, loop, block, index, lambda i=index: body(i))
         loop.begin()
         if stable:
@@ -55,7 +52,18 @@ def counted_loop(s: Specialiser, start: Any, stop: Any, step: Any, body: Callabl
     targets, unknown = loop.targets()
     s.builder.append(For(targets, index, start, stop, step, carried, initial, block, location))
     emit_sizes(s, unknown)
-    loop.leave(targets, shared)
+    loop.leave(targets, shared, has_turns(s, start, stop, step) if loop.assigned else None)
+
+
+def has_turns(s: Specialiser, start: Any, stop: Any, step: Any) -> Any:
+    """Whether a range is not empty, where the sign of its step is known."""
+    if not isinstance(step, int):
+        return None
+    low, high = (stop, start) if step < 0 else (start, stop)
+    least = s.builder.lower_bound(high)
+    if isinstance(low, int) and least is not None and low < least:
+        return True
+    return s.builder.emit(PRIMITIVES["less"], low, high)
 
 
 def one_pass(s: Specialiser, loop: Loop, block: Block, index: Variable | None, body: Callable) -> tuple:
@@ -95,18 +103,28 @@ def outer_place(s: Specialiser, place: Location) -> bool:
 
 
 def while_loop(s: Specialiser, test: Callable[[], Any], body: Callable[[], None], frame: Frame,
-               live: frozenset[str] | None, node: Any) -> None:
-    """`while test(): body()` as a loop of the core program."""
+               live: frozenset[str] | None, node: Any, ran: Callable[[], Any] | None = None) -> None:
+    """`while test(): body()` as a loop of the core program; `ran()` is whether it has a turn."""
     try:
-        conditional_loop(s, test, body, frame, live, node)
+        conditional_loop(s, test, body, frame, live, node, ran or (lambda: begins(s, test)))
     except BranchEnds:
         going = test()
         if going is not False:
             branch(s, going, body, lambda: None, frame, None, node) if going is not True else body()
 
 
+def begins(s: Specialiser, test: Callable[[], Any]) -> bool | None:
+    """True where a test is known to hold; it is tried, and nothing remains of that."""
+    s.store.open()
+    try:
+        with s.builder.inside(Block()):
+            return True if test() is True else None
+    finally:
+        s.store.close()
+
+
 def conditional_loop(s: Specialiser, test: Callable[[], Any], body: Callable[[], None], frame: Frame,
-                     live: frozenset[str] | None, node: Any) -> None:
+                     live: frozenset[str] | None, node: Any, ran: Callable[[], Any]) -> None:
     loop = Loop(s, frame, live, node)
     location = s.location(node)
     while True:
@@ -139,7 +157,8 @@ def conditional_loop(s: Specialiser, test: Callable[[], Any], body: Callable[[],
         raise s.unsupported("this loop never ends: its condition does not depend on what it changes",
                             "add a break, or a condition that becomes false", node)
     initial = loop.initial_operands()
+    before = ran() if loop.assigned else None
     targets, unknown = loop.targets()
     s.builder.append(While(targets, carried, initial, head, block, location))
     emit_sizes(s, unknown)
-    loop.leave(targets, shared)
+    loop.leave(targets, shared, before)

@@ -101,6 +101,7 @@ class Specialiser:
         # Twice the number of derivatives taken of what is emitted, and one more where it is transposed only.
         self.differentiating = 0
         self.growing = True
+        self.tables: dict[Any, Variable] | None = None
         self.infinite = False
         self.compiled = False  # what is emitted will be
         self.returned: SourceLocation | None = None

@@ -31,6 +31,10 @@ def item_or_undefined(container: dict, key: Any) -> Any:
     return container.get(key, UNDEFINED)
 
 
+def attribute_or_undefined(instance: Any, name: str) -> Any:
+    return getattr(instance, name, UNDEFINED)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
     """An object, and steps from it: (function of an object and a key, key)."""

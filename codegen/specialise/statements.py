@@ -95,7 +95,7 @@ def raising(s: Specialiser, node: Any, frame: Frame) -> None:
     call = node.exc
     kind = evaluate(s, call.func if isinstance(call, gast.Call) else call, frame)
     arguments = [evaluate(s, a, frame) for a in call.args] if isinstance(call, gast.Call) else []
-    kind = getattr(kind, "value", kind)
+    kind = kind if isinstance(kind, type) else getattr(kind, "value", kind)
     if isinstance(kind, BaseException):
         kind, arguments = type(kind), list(kind.args)
     if not (isinstance(kind, type) and issubclass(kind, BaseException)):
@@ -109,7 +109,7 @@ def failure(s: Specialiser, kind: type, arguments: list, node: Any) -> NoReturn:
     """Raise an exception now, or where the program takes this path."""
     if not s.uncertain:
         raise s.located(kind(*(known_text(s, argument, node) for argument in arguments)), node)
-    if getattr(builtins, kind.__name__, None) is not kind:
+    if getattr(builtins, kind.__name__, None) is not kind or not issubclass(kind, Exception):
         raise s.unsupported(f"raising {kind.__name__} under a condition known only at run time",
                             "raise one of Python's own exceptions", node)
     message, values = template(s, arguments[0] if len(arguments) == 1 else tuple(arguments) or "", node)

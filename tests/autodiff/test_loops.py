@@ -305,3 +305,24 @@ def test_types_that_the_first_turns_settle(program, n):
 
 def test_a_loop_is_left_after_the_first_turns():
     assert cr.source(grown_by_broadcast)(np.ones(3), 100).count("\n") < 20
+
+
+WEIGHTS = np.array([0.3, -0.2, 0.5, 0.1])
+
+
+def test_sizes_that_become_known_after_a_loop():
+    def rotated(m):
+        m = m + m.T
+        for _ in range(12):
+            for p in range(len(m) - 1):
+                for q in range(p + 1, len(m)):
+                    c = np.sqrt(m[q, q] ** 2 + 1) / 2
+                    s = c * c / 2
+                    left, right = m[:, p].copy(), m[:, q].copy()
+                    m[:, p] = c * left - s * right
+                    m[:, q] = s * left + c * right
+        return np.sum(np.sort(m) * WEIGHTS)
+
+    x, v = M[:, :4] / 9, R.standard_normal((4, 4))
+    along = (rotated(x + 1e-6 * v) - rotated(x - 1e-6 * v)) / 2e-6
+    np.testing.assert_allclose(np.sum(cr.jit(cr.grad(rotated))(x) * v), along, rtol=1e-5)

@@ -174,3 +174,35 @@ def test_a_small_array_read_at_a_place_known_at_run_time():
 
     slope = (by_hand(1.0 + 1e-6) - by_hand(1.0 - 1e-6)) / 2e-6
     np.testing.assert_allclose(cr.jit(cr.grad(steps))(1.0), slope, rtol=1e-8)
+
+
+def test_a_small_state_that_begins_with_an_array_of_any_size():
+    def turned(y, rate):
+        for _ in range(3):
+            y = y + 0.1 * np.array([rate * y[1], -y[0]])
+        return np.sum(y)
+
+    step = np.array([[1.0, 0.2], [-0.1, 1.0]])
+    want = np.ones(2) @ np.linalg.matrix_power(step, 3)
+    np.testing.assert_allclose(cr.jit(cr.grad(turned))(np.array([1.5, 2.0]), 2.0), want)
+
+
+INPUTS = np.array([0.1, 0.2, -0.3])
+
+
+def test_a_small_state_whose_size_only_a_product_tells():
+    def fixed_point(w):
+        z, turns = np.zeros(3), 0
+        while True:
+            new = np.tanh(w @ z + INPUTS)
+            turns += 1
+            if np.max(np.abs(new - z)) < 1e-12 or turns >= 200:
+                break
+            z = new
+        return np.sum(new * INPUTS)
+
+    w, v = np.array([[0.2, -0.1, 0.0], [0.3, 0.1, 0.2], [0.0, 0.4, 0.1]]), np.arange(9.0).reshape(3, 3)
+    slope = cr.grad(fixed_point)
+    want = (slope(w + 1e-6 * v) - slope(w - 1e-6 * v)) / 2e-6
+    product = cr.jit(lambda w, v: cr.hvp(fixed_point, (w,), (v,)))
+    np.testing.assert_allclose(product(w, v), want, rtol=1e-6)

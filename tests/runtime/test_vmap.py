@@ -629,3 +629,15 @@ def test_a_branch_whose_value_and_tangent_have_one_size_known_at_run_time():
     along = lambda x, y: cr.jvp(lambda x: function(x, y), (x,), (x,))[1]
     x, y = R.standard_normal((3, 2)), R.standard_normal((3, 2))
     same(cr.vmap(along)(x, y), 2 * np.sum(x * np.cos(x), axis=1))
+
+
+def test_two_masks_of_each_example():
+    def clipped(x):
+        y = x.copy()
+        y[y > 0.2] = y[y > 0.2] ** 2
+        y[y < -1.0] = -1.0
+        return y
+
+    same(cr.jit(cr.vmap(clipped))(X), one_by_one(clipped, X))
+    slope = lambda x: 2 * x * (x > 0.2) + ((x <= 0.2) & (x >= -1.0))
+    same(cr.vmap(cr.grad(lambda x: np.sum(clipped(x))))(X), slope(X))

@@ -5,7 +5,9 @@ import itertools
 from typing import NamedTuple
 
 import numpy as np
+import pytest
 
+import chainrule as cr
 from tests.small_programs import program
 
 X = np.array([0.3, -1.2, 2.0, 0.7])
@@ -335,3 +337,37 @@ def test_stack_and_queue(x):
 def test_counter_of_known_words(x):
     counts = collections.Counter("abcab")
     return x * counts["a"] + counts["z"]
+
+
+# lists as tables
+
+KNOTS = [0.1, 0.5, 0.9, 1.4]
+
+
+@program(X, 1.3)
+def test_a_list_read_where_the_data_tell(weights, x):
+    levels = (0, 0, 1, 2.5)
+    items = [x, x * x, x + 1.0]
+    k = 0
+    while x > KNOTS[k + 1]:
+        k += 1
+    return levels[-k] * x + weights[k] * KNOTS[k] * items[k - 2] + k
+
+
+@program(3.3)
+def test_a_list_written_where_the_data_tell(x):
+    stack, top, total = [0.0] * 5, 0, 0.0
+    while x > 1:
+        stack[top] = x
+        top, x = top + 1, x * 0.6
+    while top > 0:
+        top -= 1
+        total += stack[top] ** 2
+    return total
+
+
+def test_a_place_outside_of_a_list():
+    with pytest.raises(IndexError, match="tuple index out of range"):
+        cr.jit(lambda x: (1, 2, 3)[int(x)] * x)(3.5)
+    with pytest.raises(cr.ChainruleError, match="an index into a list must be known"):
+        cr.jit(lambda x: x if ["a", "b"][int(x)] == "a" else 2 * x)(0.5)

@@ -680,3 +680,51 @@ def test_a_mistake_counts_only_where_it_is_made(function, made):
     with pytest.raises(wanted.type) as found:
         made(function)(x, 1.0)
     assert str(wanted.value).strip() in str(found.value)
+
+
+def test_a_name_first_assigned_in_a_loop_within_a_loop():
+    def f(w):
+        total = 0.0
+        for i in range(1, 4):
+            x = 0.3 * i
+            while True:
+                slope = 2 * x
+                x -= (x * x - w) / slope
+                if abs(x * x - w) < 1e-12:
+                    break
+            for k in range(i):
+                if k == 0:
+                    first = x * i
+            total += slope * first
+        return total
+    check(f, 2.0)
+
+
+def test_a_name_that_every_turn_assigns():
+    def last(x):
+        for k in range(len(x)):
+            y = x[k] * k
+        return y
+
+    def counted(x, n):
+        for k in range(n):
+            y = x[k] * k
+        return y
+
+    check(last, X)
+    assert "UnboundLocalError" not in cr.source(cr.grad(last))(X)
+    assert "    if n <= 0:\n        raise UnboundLocalError" in cr.source(counted)(X, 2)
+    with pytest.raises(UnboundLocalError, match="'y' where it is not associated with a value"):
+        cr.jit(counted)(X, 0)
+
+
+@pytest.mark.parametrize("made", [cr.jit, cr.grad, lambda f: cr.jit(cr.grad(f))])
+def test_an_exception_whose_class_has_a_value(made):
+    def f(x):
+        if x > 1:
+            raise StopIteration
+        return x
+
+    made(f)(0.5)
+    with pytest.raises(StopIteration):
+        made(f)(2.0)

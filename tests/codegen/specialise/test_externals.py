@@ -317,3 +317,27 @@ def test_array_global_is_not_written():
         return np.sum(b)
     assert cr.grad(f)(1.0) == 5.0
     np.testing.assert_array_equal(WEIGHTS, [1.0, 2.0, 3.0])
+
+
+def test_an_attribute_that_appears():
+    class Settings:
+        scale = 2.0
+
+    def f(x):
+        return x * (settings.power if hasattr(settings, "power") else 1) + getattr(Settings, "shift", 0.0)
+
+    settings = Settings()
+    compiled = cr.jit(f)
+    assert compiled(2.0) == 2.0
+    settings.power = 3.0
+    assert compiled(2.0) == 6.0
+    Settings.shift = 1.0
+    assert compiled(2.0) == 7.0
+    del settings.power
+    assert compiled(2.0) == 3.0
+
+
+@pytest.mark.parametrize("names", [globals, locals, dir])
+def test_names_as_a_container(names):
+    with pytest.raises(cr.ChainruleError, match="the names that a function or module has"):
+        cr.jit(lambda x: x * len(names()))(1.0)

@@ -631,3 +631,42 @@ def test_a_number_as_an_array_of_its_own():
         return x * z[0]
 
     assert cr.jit(f)(1.5) == 4.5 and cr.grad(f)(1.5) == 3.0
+
+
+def test_a_slice_of_one_element_broadcasts():
+    def shortest(d):
+        for k in range(len(d)):
+            d = np.minimum(d, d[:, k : k + 1] + d[k : k + 1, :])
+        return d
+
+    def scaled(d):
+        d = d.copy()
+        for i in range(len(d) - 1, -1, -1):
+            for j in range(i):
+                d[j : j + 1] -= d[j : j + 1, i : i + 1] * d[i : i + 1]
+            if d[i, 0] > 5:
+                break
+        return d
+
+    lengths = np.abs(M[:, :4]) + 0.2
+    check(shortest, lengths, compiled=True)
+    check(scaled, lengths, compiled=True)
+
+
+@pytest.mark.parametrize("made", [np.ascontiguousarray, np.asfortranarray])
+@pytest.mark.parametrize("part", [lambda x: x, np.transpose, lambda x: x[:, ::2], lambda x: x[0]])
+def test_an_array_laid_out_anew_is_a_view_or_a_copy(made, part):
+    def f(x):
+        y = made(part(x * 1.0))
+        z = x + 1.0
+        w = made(part(z))
+        w[...] = 5.0
+        return np.sum(z) * np.sum(y)
+
+    check(f, M, compiled=True)
+
+
+@pytest.mark.parametrize("name", ["flags", "strides", "base"])
+def test_attributes_of_memory(name):
+    with pytest.raises(NotImplementedError, match=f"the attribute .{name} of an array"):
+        cr.jit(lambda x: getattr(x, name))(M)

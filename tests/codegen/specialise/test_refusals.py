@@ -131,7 +131,7 @@ def test_key_that_depends_on_data(x):
 
 @refused("an index into a list must be known", "make it an argument", 1.0)
 def test_list_index_that_depends_on_data(x):
-    items = [1.0, x]
+    items = [x, None]
     return items[int(x)]  # here
 
 

@@ -75,6 +75,7 @@ ROWS = [
     row("x.item", lambda x: x.sum().item() * 2, real(3)),
     row("x.tolist", lambda x: [e * 2 for e in x.tolist()], real(3), order=0, resized=False),
     row("ascontiguousarray", lambda x: np.ascontiguousarray(x.T), real(3, 4)),
+    row("asfortranarray", lambda x: np.asfortranarray(x) * 2, real(3, 4)),
     row("apply_along_axis", lambda x: np.apply_along_axis(lambda r: r[0] * r[-1], 1, x), real(3, 4)),
     row("apply_along_axis, with rows", lambda x: np.apply_along_axis(np.outer, 0, x, [1.0, 2.0]),
         real(3, 4), compiled=False),
