@@ -69,25 +69,23 @@ class Builder:
             self.scopes.pop()
 
     @contextlib.contextmanager
-    def outermost(self) -> Iterator[Block]:
-        """Emit into the outermost block for a while: before the statements that are being made."""
-        scopes, self.scopes = self.scopes, self.scopes[:1]
+    def within(self, scopes: list[Scope]) -> Iterator[Block]:
+        """Emit into the last of these scopes for a while, and know what holds in them."""
+        before, self.scopes = self.scopes, scopes
         try:
             yield self.block
         finally:
-            self.scopes = scopes
+            self.scopes = before
 
-    @contextlib.contextmanager
-    def elsewhere(self) -> Iterator[Block]:
+    def outermost(self) -> contextlib.AbstractContextManager[Block]:
+        """Emit into the outermost block for a while: before the statements that are being made."""
+        return self.within(self.scopes[:1])
+
+    def elsewhere(self) -> contextlib.AbstractContextManager[Block]:
         """Emit for an earlier place in the program: of what is known here, only what holds of parameters."""
-        scopes, scope = self.scopes, Scope(Block())
-        pairs = (pair for outer in scopes for pair in outer.equal.items())
+        pairs, scope = (pair for outer in self.scopes for pair in outer.equal.items()), Scope(Block())
         scope.equal = {old: new for old, new in pairs if not isinstance(new, Variable) or not self.depth(new)}
-        self.scopes = [scope]
-        try:
-            yield scope.block
-        finally:
-            self.scopes = scopes
+        return self.within([scope])
 
     @contextlib.contextmanager
     def at(self, location: Location | None) -> Iterator[None]:

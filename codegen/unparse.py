@@ -69,6 +69,8 @@ class Unparser(Layout, astunparse.Unparser):
 
     def __init__(self, tree: Any):
         self.locations: dict[int, Any] = {}
+        # What is broken into lines is asked for again and again.
+        self.texts: dict[tuple[int, int], str] = {}
         self.pending: Any = None
         self.lines: list[str] = []
         self.f = StringIO()
@@ -119,10 +121,13 @@ class Unparser(Layout, astunparse.Unparser):
 
     def text(self, tree: Any, level: int = EXPRESSION) -> str:
         """The text of an expression on one line."""
-        outer, self.f = self.f, StringIO()
-        self.at(level, tree) if isinstance(tree, ast.expr) else self.dispatch(tree)
-        inner, self.f = self.f, outer
-        return inner.getvalue()
+        known = self.texts.get((id(tree), level))
+        if known is None:
+            outer, self.f = self.f, StringIO()
+            self.at(level, tree) if isinstance(tree, ast.expr) else self.dispatch(tree)
+            inner, self.f = self.f, outer
+            known = self.texts[id(tree), level] = inner.getvalue()
+        return known
 
     def body(self, statements: list, top: bool = False) -> None:
         """Statements with the blank lines that a formatter puts around definitions and after imports."""

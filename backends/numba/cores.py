@@ -30,6 +30,7 @@ from .blas_threads import one_thread
 WORTH_SHARING = 250e-6  # seconds
 PIECES = 8  # for each core, since some turns take longer than others
 PROBE = 16  # one part in so many is done before
+DOUBT = 4  # times as long as is worth sharing: up to that, another part is done before
 
 
 def available() -> int:
@@ -106,12 +107,17 @@ def share(function: Callable, start: int, stop: int, *operands: Any) -> None:
     if POOL.cores == 1 or count == 1:
         return function(start, stop, *operands)
     if (took := SECONDS.get(function)) is None or took * count < 2 * WORTH_SHARING:
-        probed = start + max(count // PROBE, 1)
-        begin = perf_counter()
-        function(start, probed, *operands)
-        if (perf_counter() - begin) * (stop - probed) < WORTH_SHARING * (probed - start):
-            return function(probed, stop, *operands)
-        start = probed
+        for _ in range(2):
+            probed = start + max(count // PROBE, 1)
+            begin = perf_counter()
+            function(start, probed, *operands)
+            left = (perf_counter() - begin) / (probed - start) * (stop - probed)
+            if left < WORTH_SHARING:
+                return function(probed, stop, *operands)
+            start = probed
+            # The first turns also wait for the caches; if that may be all, the next ones tell.
+            if count < PROBE or left >= DOUBT * WORTH_SHARING:
+                break
     # Where there is a turn for every core, none is left for threads of BLAS.
     with one_thread() if count >= POOL.cores else contextlib.nullcontext():
         SECONDS[function] = Shared(function, start, stop, operands).run()

@@ -8,7 +8,7 @@ import llvmlite.binding
 from llvmlite.binding import Linkage
 from numba.core import codegen
 
-from .llvm_settings import DEFAULT, set_to
+from .llvm_settings import DEFAULT, EMITTING, set_to
 
 MANGLED = "_ZN"
 WRAPPER, ENVIRONMENT = "_ZN7cpython", "_ZN08NumbaEnv"
@@ -30,6 +30,10 @@ class Library(codegen.JITCodeLibrary):
         passes, builder = self._codegen._module_pass_manager()
         with set_to(self.settings):
             passes.run(self._final_module, builder)
+
+    def _finalize_specific(self) -> None:
+        with set_to(EMITTING):
+            super()._finalize_specific()
 
     def own(self, function: Any) -> None:
         """Let a function that is called here be this library's own.

@@ -20,6 +20,8 @@ SHORT_ROWS: Settings = {
     "epilogue-vectorization-minimum-VF": ("4", "16"),
     "enable-load-pre": ("false", "true"),
 }
+# Machine code is made in half the time without, and is as fast.
+EMITTING: Settings = {"disable-lsr": ("true", "false")}
 # LLVM ends the process when it does not know a setting; what they are by default depends on the processor.
 KNOWN = llvmlite.binding.llvm_version_info[0] == 22 and platform.machine() in ("x86_64", "AMD64")
 

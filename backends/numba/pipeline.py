@@ -19,13 +19,14 @@ from numba.core.typed_passes import (
     NopythonRewrites,
     NopythonTypeInference,
 )
-from numba.core.untyped_passes import InlineClosureLikes
+from numba.core.untyped_passes import InlineClosureLikes, ReconstructSSA
 
 from ...codegen.garbage import without_collection
 from .direct_calls import DirectCalls
 from .distinct_arrays import LowerDistinct
 from .libraries import HelperLibrary, Library
 from .remembered_types import TypeInference
+from .single_assignments import SingleAssignments
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
@@ -90,6 +91,7 @@ def is_arithmetic(value: Any, of: Any) -> bool:
 REPLACED = {
     NativeLowering: Lowering,
     InlineClosureLikes: Closures,
+    ReconstructSSA: SingleAssignments,
     NopythonRewrites: ArrayRewrites,
     NopythonTypeInference: TypeInference,
 }

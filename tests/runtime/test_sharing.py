@@ -323,3 +323,16 @@ def test_programs_in_lanes(always, text):
         shared = Jit(one)(*batch)
         with cr.config(cores=1):
             np.testing.assert_array_equal(shared, Jit(one)(*batch))
+
+
+def test_turns_that_only_begin_slowly_stay_on_one_core(monkeypatch):
+    done, clock = [], [0.0]
+
+    def turns(start, stop):
+        clock[0] += (stop - start) * (5e-6 if done else 30e-6)
+        done.append((start, stop))
+
+    monkeypatch.setattr(cores, "perf_counter", lambda: clock[0])
+    with cr.config(cores=2):
+        cores.share(turns, 0, 32)
+    assert done == [(0, 2), (2, 4), (4, 32)]
