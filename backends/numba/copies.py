@@ -21,18 +21,11 @@ def contiguous(array): ...
 
 @type_callable(copied)
 def type_copied(context: Any) -> Callable:
-    def typer(array):
-        if not isinstance(array, types.Array):
-            return None
-        return array.copy(layout="F" if array.layout == "F" else "C", readonly=False)
-
-    return typer
+    return lambda array: array.copy(layout="C", readonly=False) if isinstance(array, types.Array) else None
 
 
 @lower_builtin(copied, types.Array)
 def lower_copied(context: Any, builder: Any, signature: Any, arguments: tuple) -> Any:
-    if signature.return_type.layout == "F":
-        return arrayobj._array_copy(context, builder, signature, arguments)
     return in_order(context, builder, signature, arguments[0])
 
 

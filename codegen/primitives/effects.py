@@ -1,10 +1,9 @@
 """Effects: checks at run time, and print. They stay, and stay in order."""
 from __future__ import annotations
 
-import builtins
-
 import numpy as np
 
+from ..exceptions import named
 from ..registry import primitive
 
 
@@ -24,7 +23,7 @@ def check_index_implementation(index, size, axis=0, of_example=False):
 def check_implementation(test, *values, exception="ValueError", message=""):
     """With values the message is a template for str.format."""
     if not test:
-        raise getattr(builtins, exception)(message.format(*values) if values else message)
+        raise named(exception)(message.format(*values) if values else message)
 
 
 def print_implementation(*operands, sep=" ", end="\n", template=None):

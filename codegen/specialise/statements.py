@@ -1,7 +1,6 @@
 """Running statements: one function a kind of statement."""
 from __future__ import annotations
 
-import builtins
 import importlib
 from collections.abc import Iterable
 from typing import Any, NoReturn
@@ -11,6 +10,7 @@ import numpy as np
 
 from ..core import Block, If
 from ..errors import ChainruleError
+from ..exceptions import name_of
 from ..registry import PRIMITIVES
 from .assignment import annotated, assign_statement, augmented, delete, place_of
 from .branches import branch
@@ -109,11 +109,19 @@ def failure(s: Specialiser, kind: type, arguments: list, node: Any) -> NoReturn:
     """Raise an exception now, or where the program takes this path."""
     if not s.uncertain:
         raise s.located(kind(*(known_text(s, argument, node) for argument in arguments)), node)
-    if getattr(builtins, kind.__name__, None) is not kind or not issubclass(kind, Exception):
+    if not issubclass(kind, Exception):
         raise s.unsupported(f"raising {kind.__name__} under a condition known only at run time",
-                            "raise one of Python's own exceptions", node)
+                            "raise an Exception", node)
+    name = name_of(kind)
+    if name is None:
+        raise s.unsupported(
+            f"raising {kind.__name__}, which has a constructor of its own, under a condition known only at "
+            "run time",
+            f"leave out {kind.__name__}.__init__, and give the whole text where it is raised",
+            node,
+        )
     message, values = template(s, arguments[0] if len(arguments) == 1 else tuple(arguments) or "", node)
-    s.builder.emit(PRIMITIVES["check"], False, *values, exception=kind.__name__, message=message)
+    s.builder.emit(PRIMITIVES["check"], False, *values, exception=name, message=message)
     raise BranchEnds
 
 

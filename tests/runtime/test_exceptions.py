@@ -410,3 +410,64 @@ def test_a_tangent_may_be_the_array_that_is_written():
 
     x = FIVE.copy()
     assert cr.jvp(f, (x,), (x,)) == cr.jvp(f, (x,), (x.copy(),))
+
+
+# of the user's own
+
+
+class NoConvergence(ArithmeticError):
+    """Has attributes of its own class."""
+
+    code = 3
+
+
+class StillNoConvergence(NoConvergence):
+    pass
+
+
+def halved(x):
+    steps = 0
+    while x > 1.0:
+        x = x * 0.5
+        steps += 1
+        if steps > 5:
+            raise NoConvergence(f"still {x} after {steps} steps")  # here
+    if x < 0:
+        raise StillNoConvergence("negative", steps)
+    return x
+
+
+@pytest.mark.parametrize(
+    "made, expected",
+    [
+        (cr.jit(halved), 0.75),
+        (cr.grad(halved), 0.25),
+        (cr.jit(cr.grad(halved)), 0.25),
+        (cr.jit(cr.grad(cr.grad(halved))), 0.0),
+    ],
+)
+def test_exceptions_of_the_users_own(made, expected):
+    assert made(3.0) == expected
+    for value in (3e9, -1.0):
+        plain, error = raised(halved, [value]), raised(made, [value])
+        assert type(error) is type(plain) and str(error) == str(plain) and error.code == 3
+    assert_names(raised(made, [3e9]), halved)
+
+
+def test_exceptions_of_the_users_own_in_a_batch():
+    batch = np.array([3.0, 0.5, 3e9, -1.0])
+    assert type(raised(cr.vmap(halved), [batch])) is type(raised(cr.jit(cr.vmap(halved)), [batch]))
+    assert type(raised(cr.jit(cr.vmap(halved)), [batch[[0, 1, 3]]])) is StillNoConvergence
+
+
+def test_an_exception_of_numpys():
+    def positive(x):
+        if np.any(x <= 0):
+            raise np.linalg.LinAlgError("not positive")
+        return np.sum(np.log(x))
+
+    for made in (cr.grad(positive), cr.jit(cr.grad(positive))):
+        np.testing.assert_allclose(made(np.array([1.0, 4.0])), [1.0, 0.25])
+        error = raised(made, [np.array([1.0, -4.0])])
+        assert type(error) is np.linalg.LinAlgError and error.args == ("not positive",)
+    assert "raise np.linalg.LinAlgError" in cr.source(positive)(FIVE)

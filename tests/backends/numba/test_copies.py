@@ -30,5 +30,7 @@ def multiplied(x):
 @pytest.mark.parametrize("function", [changed, multiplied])
 def test_every_layout(function, array):
     before = array.copy()
-    np.testing.assert_array_equal(cr.jit(function)(array), function(array))
+    result = cr.jit(function)(array)
+    np.testing.assert_array_equal(result, function(array))
+    assert result.flags.c_contiguous
     np.testing.assert_array_equal(array, before)

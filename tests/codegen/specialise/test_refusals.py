@@ -29,7 +29,8 @@ THING = Thing()
 
 
 class Failure(Exception):
-    pass
+    def __init__(self, step):
+        super().__init__(f"failed at step {step}")
 
 
 def values(x):
@@ -175,11 +176,19 @@ def test_outside_array(x):
 
 
 @refused(
-    "raising Failure under a condition known only at run time", "raise one of Python's own exceptions", 1.0
+    "raising Failure, which has a constructor of its own, under a condition known only at run time",
+    "leave out Failure.__init__, and give the whole text where it is raised", 1.0,
 )
-def test_own_exception(x):
+def test_exception_with_a_constructor(x):
     if x < 0:
-        raise Failure("negative")  # here
+        raise Failure(3)  # here
+    return x
+
+
+@refused("raising KeyboardInterrupt under a condition known only at run time", "raise an Exception", 1.0)
+def test_no_exception(x):
+    if x < 0:
+        raise KeyboardInterrupt  # here
     return x
 
 
