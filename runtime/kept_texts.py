@@ -27,6 +27,7 @@ from .. import autodiff, backends, codegen
 from ..backends.numpy.emit import Text
 from ..codegen.core import Program
 from ..codegen.least_size import least_size
+from ..codegen.registered import REGISTERED
 from ..codegen.registry import FUNCTIONS, METHODS, PRIMITIVES, Primitive
 from ..codegen.specialise.kept_scopes import PROVIDERS
 from .configuration import config
@@ -125,6 +126,8 @@ class Describer(pickle.Pickler):
 
     def persistent_id(self, value: Any) -> Any:
         if type(value) is str:
+            if value in REGISTERED:
+                raise pickle.PicklingError(f"{value} is known to this process")
             return self.texts.setdefault(value, len(self.texts))
         if isinstance(value, Primitive):
             if PRIMITIVES.get(value.name) is not value or not ours(value.implementation):

@@ -288,3 +288,34 @@ def test_errors_of_loaded_programs_name_the_line(tmp_path):
         ran = folder.run()
         assert ran["specialised"] == specialised
         assert "index 7 is out of bounds" in ran["result"][1] and "# here" in ran["result"][1]
+
+
+OWN_ERRORS = """
+import chainrule as cr
+
+
+class Refused(Exception):
+    pass
+
+
+def f(x):
+    if x < 0:
+        raise Refused(f"{x} is negative")
+    return 2 * x
+
+
+def run():
+    function = cr.jit(f)
+    function(3.0)
+    try:
+        function(-1.0)
+    except Refused as error:
+        return str(error)
+"""
+
+
+def test_exceptions_of_the_users_own_are_this_process_own(tmp_path):
+    folder = Folder(tmp_path)
+    folder.write(OWN_ERRORS)
+    for _ in range(2):
+        assert folder.run()["result"][1] == "-1.0 is negative"
