@@ -43,7 +43,6 @@ from .merge import Leaf, is_record, make_record, put_together, take_apart
 from .nodes import build_node, is_node, open_node
 from .operators import as_array, binary
 from .statements import run
-from .tables import NeedTable
 from .values import Array, Cell, Conflict, Text
 
 EXPRESSIONS[gast.Call] = evaluate_call
@@ -153,14 +152,17 @@ class Specialisation:
     def run(
         self, function: Any, arguments: list[Any], keywords: dict[str, Any], name: str | None
     ) -> Specialised:
+        given = self.exact, function, arguments, keywords, name
         limit = sys.getrecursionlimit()
         sys.setrecursionlimit(max(limit, DEEP))
         try:
             return self.specialised(function, arguments, keywords, name)
         except NotGrowing as misuse:
-            return without_growing(misuse, self.exact, function, arguments, keywords, name)
-        except NeedTable as refusal:
-            return with_tables(refusal, self.exact, function, arguments, keywords, name)
+            return specialised_again(misuse.error, *given, growing=False)
+        except UnsupportedError as refusal:
+            if not getattr(refusal, "could_be_table", False):
+                raise
+            return specialised_again(refusal, *given, tables={})
         finally:
             sys.setrecursionlimit(limit)
 
@@ -298,34 +300,19 @@ class Specialisation:
         return variable, made
 
 
-def without_growing(
-    misuse: NotGrowing,
+def specialised_again(
+    refusal: UnsupportedError,
     exact: bool,
     function: Any,
     arguments: list[Any],
     keywords: dict[str, Any],
     name: str | None,
+    **how: Any,
 ) -> Specialised:
-    """Specialise again with every list of a known length, or say what a list that grows cannot do."""
+    """Specialise in another way, or say what could not be done in the first."""
     again = Specialisation(exact)
-    again.s.growing = False
-    try:
-        return again.specialised(function, arguments, keywords, name)
-    except UnsupportedError:
-        raise misuse.error from None
-
-
-def with_tables(
-    refusal: NeedTable,
-    exact: bool,
-    function: Any,
-    arguments: list[Any],
-    keywords: dict[str, Any],
-    name: str | None,
-) -> Specialised:
-    """Specialise again with arrays for lists whose index is not known, or say that it must be."""
-    again = Specialisation(exact)
-    again.s.tables = {}
+    for setting, value in how.items():
+        setattr(again.s, setting, value)
     try:
         return again.specialised(function, arguments, keywords, name)
     except (UnsupportedError, NotGrowing):

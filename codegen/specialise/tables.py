@@ -18,12 +18,11 @@ from .machine import Specialiser, Unroll
 from .values import Growing, has_dynamic, is_dynamic
 
 
-class NeedTable(UnsupportedError):
-    """An index into a list is not known, but the list could be a table."""
-
-
 def known_index(s: Specialiser, items: Any, index: Any, node: Any, others: tuple = ()) -> int | None:
-    """An index into a list, or None where it is not known, and the list with `others` can be a table."""
+    """An index into a list, or None where it is not known, and the list with `others` is a table.
+
+    Where it could be one, the refusal says so: loops are unrolled before.
+    """
     kind = type(items).__name__
     try:
         return s.static_int(index, f"an index into a {kind}", node)
@@ -33,8 +32,8 @@ def known_index(s: Specialiser, items: Any, index: Any, node: Any, others: tuple
             raise
         if s.tables is not None:
             return None
-        error = need.error if isinstance(need, Unroll) else need
-        error.__class__ = NeedTable
+        refusal = need.error if isinstance(need, Unroll) else need
+        refusal.could_be_table = True
         raise
 
 
