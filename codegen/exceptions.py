@@ -1,11 +1,12 @@
 """The names of exception classes in programs: Python's own, NumPy's, and the user's (registered.py).
 
->>> class NoConvergence(ArithmeticError):
+>>> class Divergence(ArithmeticError):
 ...     pass
->>> name_of(NoConvergence)
-'NoConvergence'
->>> named("NoConvergence") is NoConvergence
+>>> name_of(Divergence)
+'Divergence'
+>>> named("Divergence") is Divergence
 True
+>>> del REGISTERED["Divergence"]
 >>> name_of(KeyError), name_of(np.linalg.LinAlgError)
 ('KeyError', 'np.linalg.LinAlgError')
 >>> class Failure(Exception):
