@@ -13,6 +13,7 @@ from numba.core.callwrapper import PyCallWrapper
 from numba.np import arrayobj, numpy_support
 
 from . import subroutines
+from .references import count
 
 KNOWN = (types.Number, types.Boolean, types.Array)
 UNPACK, PACK = "chainrule_unpack", "chainrule_pack"
@@ -122,7 +123,7 @@ class Wrapper(PyCallWrapper):
 
     def let_go(self, builder: Any, arrays: dict) -> None:
         for where in arrays.values():
-            let_go_of(self.context, builder, where)
+            let_go_of(builder, where)
 
 
 class Packing:
@@ -164,19 +165,14 @@ class Packing:
         where = builder.bitcast(place, kind.as_pointer())
         api = self.context.get_python_api(builder)
         made = api.nrt_adapt_ndarray_to_python(of, builder.load(where), dtype)
-        let_go_of(self.context, builder, where)
+        let_go_of(builder, where)
         builder.ret(made)
         return function
 
 
-def let_go_of(context: Any, builder: Any, array: Any) -> None:
+def let_go_of(builder: Any, array: Any) -> None:
     """Give back a reference to the memory of the array at a place."""
-    memory = builder.load(cgutils.gep_inbounds(builder, array, 0, 0))
-    context.nrt._require_nrt()
-    release = cgutils.get_or_insert_function(
-        builder.module, llvm.FunctionType(llvm.VoidType(), [cgutils.voidptr_t]), "NRT_decref"
-    )
-    builder.call(release, [memory])
+    count(builder, "NRT_decref", builder.load(cgutils.gep_inbounds(builder, array, 0, 0)))
 
 
 def members(builder: Any, place: Any) -> list:

@@ -111,19 +111,10 @@ def lower_product(context: Any, builder: Any, signature: Any, arguments: tuple) 
             return subroutines.call(context, builder, "inner", made, operands, inner)
         into = types.none(*made.args, result)
         if len(arguments) == 3 and isinstance(signature.args[2], types.Array):
-            subroutines.call(context, builder, "product", into, (*operands, arguments[2]), lower_into)
+            subroutines.call(context, builder, "product", into, (*operands, arguments[2]), multiply)
             return impl_ret_borrowed(context, builder, result, arguments[2])
         a, b = (arrayobj.make_array(of)(context, builder, value) for of, value in zip(made.args, operands))
         rows, columns = cgutils.unpack_tuple(builder, a.shape), cgutils.unpack_tuple(builder, b.shape)
         out = new_arrays.new(context, builder, result, [*rows[:-1], *columns[1:]])._getvalue()
-        subroutines.call(context, builder, "product", into, (*operands, out), lower_into)
+        subroutines.call(context, builder, "product", into, (*operands, out), multiply)
         return impl_ret_new_ref(context, builder, result, out)
-
-
-def lower_into(context: Any, builder: Any, signature: Any, arguments: tuple) -> Any:
-    """Write a product to the last argument."""
-    *of, result = signature.args
-    written = multiply(context, builder, result(*of), arguments[:2], arguments[2])
-    # It comes back with a reference of its own.
-    context.nrt.decref(builder, result, written)
-    return context.get_dummy_value()

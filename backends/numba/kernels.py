@@ -9,8 +9,6 @@ import llvmlite.binding
 from llvmlite import ir
 from numba.core import cgutils
 
-from .llvm_settings import DEFAULT, set_to
-
 MACHINE_CODE: dict[str, bytes] = {}
 
 
@@ -31,9 +29,8 @@ def compiled(codegen: Any, name: str, kind: Any, lower: Callable) -> bytes:
     lower(ir.Function(module, kind, name))
     parsed = llvmlite.binding.parse_assembly(str(module))
     passes, builder = codegen._module_pass_manager()
-    with set_to(DEFAULT):
-        passes.run(parsed, builder)
-        return codegen._tm.emit_object(parsed)
+    passes.run(parsed, builder)
+    return codegen._tm.emit_object(parsed)
 
 
 def load(codegen: Any, name: str, code: bytes) -> None:

@@ -201,11 +201,7 @@ def emit_reshape(s: Specialiser, array: Array, known: Primitive, rest: list, key
     shared = shares_memory(s, array, seen)
     if shared:
         return seen
-    copy = s.wrap(s.read(seen))
-    if shared is None:
-        copy.cell.ambiguous = "reshape may have made a view or a copy"
-        copy.cell.sizes = sizes_of_base(s, array)
-    return copy
+    return copied(s, seen, "reshape", shared is None)
 
 
 def ravelled(s: Specialiser, seen: Array) -> Array:
@@ -218,11 +214,7 @@ def ravelled(s: Specialiser, seen: Array) -> Array:
     view = simulated(s, before)
     if view is not None and view.flags.c_contiguous:
         return seen
-    copy = s.wrap(s.read(seen))
-    if view is None:
-        copy.cell.ambiguous = "ravel may have made a view or a copy"
-        copy.cell.sizes = sizes_of_base(s, before)
-    return copy
+    return copied(s, seen, "ravel", view is None)
 
 
 LAYOUTS = {np.ascontiguousarray: "c_contiguous", np.asfortranarray: "f_contiguous"}
@@ -236,10 +228,16 @@ def laid_out(s: Specialiser, array: Array, function: Any) -> Array:
     view = simulated(s, array)
     if view is not None and getattr(view.flags, flag):
         return array
-    copy = s.wrap(s.read(array), contiguous=flag == "c_contiguous")
-    if view is None:
-        copy.cell.ambiguous = f"{function.__name__} may have made a view or a copy"
-        copy.cell.sizes = sizes_of_base(s, array)
+    return copied(s, array, function.__name__, view is None, flag == "c_contiguous")
+
+
+def copied(s: Specialiser, seen: Array, name: str, is_open: bool, contiguous: bool = True) -> Array:
+    """A copy of what a function sees; not to be written where NumPy may have made a view."""
+    copy = s.wrap(s.read(seen), contiguous=contiguous)
+    if is_open:
+        copy.cell.ambiguous = f"{name} may have made a view or a copy"
+        # These have to be known for a view's place in memory to be.
+        copy.cell.sizes = tuple(size for size in s.shape(Array(seen.cell)) if isinstance(size, Variable))
     return copy
 
 
@@ -247,11 +245,6 @@ def shares_memory(s: Specialiser, array: Array, seen: Array) -> bool | None:
     """Whether a reshape of a view is itself a view: NumPy is asked, where all sizes are known."""
     view = simulated(s, array)
     return None if view is None else np.shares_memory(view, np.reshape(view, seen.path[-1].operands[0]))
-
-
-def sizes_of_base(s: Specialiser, array: Array) -> tuple[Variable, ...]:
-    """The sizes that have to be known for a view's place in memory to be."""
-    return tuple(size for size in s.shape(Array(array.cell)) if isinstance(size, Variable))
 
 
 def simulated(s: Specialiser, array: Array) -> np.ndarray | None:
